@@ -197,13 +197,14 @@ class BallSimulation:
             raise
 
     def _advance(self, dt: float) -> None:
-        balls, around = (self._positions, self._velocities, self._radii), (self._bounds, self._period)
+        balls, world = (
+            (self._positions, self._velocities, self._radii),
+            (self._bounds, self._period, self._gravity),
+        )
         kernel.collide_balls(
             *balls, self._masses, self._held, self._candidates, self._period, self._restitution
         )
-        kernel.advance_balls(
-            *balls, self._held, self._targets, *around, self._gravity, dt, self._restitution, self._boxes
-        )
+        kernel.advance_balls(*balls, self._held, self._targets, world, dt, self._restitution, self._boxes)
         self._index.update(self._boxes)
         self._candidates, self._pairs = _candidates(self._index), None
 

@@ -12,14 +12,14 @@ LOST = 1e15
 
 
 @jit
-def advance_balls(
-    positions, velocities, radii, held, targets, bounds, period, gravity, dt, restitution, boxes
-):
+def advance_balls(positions, velocities, radii, held, targets, world, dt, restitution, boxes):
     """Move all balls for ``dt``, bounce them off the walls, and write the box around each.
 
     Held balls move to their targets instead, at the speed that this takes.  On an axis with a ``period`` (inf
-    for none) there are no walls: a ball that leaves the world enters it on the other side.
+    for none) there are no walls: a ball that leaves the world enters it on the other side.  ``world`` are the
+    bounds, the period, and the gravity.
     """
+    bounds, period, gravity = world
     for i in range(positions.shape[0]):
         radius = radii[i]
         for axis in range(2):

@@ -12,6 +12,7 @@ from broadphase.kernels.shapes.images import shifted, turns_between
 from broadphase.kernels.shapes.table import (
     BOX,
     bounds_at,
+    bounds_of,
     bounds_overlap,
     shape_at,
     tolerance_of,
@@ -76,23 +77,21 @@ def _bounds_on_way(shapes, row, way):
 
 
 @inline
-def _cross(shapes, row, way, swept, table, other, place, period, memory, nothing, out, found):
-    """Write when a mover first overlaps a body at a place, or an image of it; whether it does.
+def _cross(shapes, row, way, swept, table, other, period, memory, out, found):
+    """Write when a mover first overlaps a body, or an image of it; whether it does.
 
     At time 0 it overlaps it at the start.  Its ``way`` are the start, the end, and the rows of bends, from
-    ``first`` to ``last``, at which it was stopped or turned.  ``memory`` is for places of both, and for a
-    row, 0.
+    ``first`` to ``last``, at which it was stopped or turned.  ``memory`` is for places of both, a row, 0, and
+    a grid without tiles.
     """
     start, end, bends, (at, when), first, last = way
-    xs, ys, other_xs, other_ys, only = memory
+    xs, ys, other_xs, other_ys, only, nothing = memory
     soonest, boxes = NEVER, shapes.kinds[row] == BOX and table.kinds[other] == BOX
-    least_x, most_x, least_y, most_y = turns_between(
-        swept, bounds_at(table, other, place[0], place[1]), period
-    )
+    least_x, most_x, least_y, most_y = turns_between(swept, bounds_of(table, other), period)
     for turns in range((most_x + 1 - least_x) * (most_y + 1 - least_y)):
         across, down = divmod(turns, most_y + 1 - least_y)
-        other_xs[0] = shifted(place[0], least_x + across, period[0])
-        other_ys[0] = shifted(place[1], least_y + down, period[1])
+        other_xs[0] = shifted(table.x[other], least_x + across, period[0])
+        other_ys[0] = shifted(table.y[other], least_y + down, period[1])
         # Most are near, but not on the path: 5 ns for each instead of 50.
         if not bounds_overlap(swept, bounds_at(table, other, other_xs[0], other_ys[0])):
             continue
@@ -127,15 +126,19 @@ def cross_on_way(shapes, row, way, table, rows, period, nothing, out, first):
 
     Returns how many, -1 if they might not fit.
     """
-    memory = few(1, np.float64), few(1, np.float64), few(1, np.float64), few(1, np.float64), few(1, np.int32)
+    xs, ys, other_xs, other_ys = (
+        few(1, np.float64),
+        few(1, np.float64),
+        few(1, np.float64),
+        few(1, np.float64),
+    )
+    memory = xs, ys, other_xs, other_ys, few(1, np.int32), nothing
     memory[4][0] = 0
     swept, end = _bounds_on_way(shapes, row, way), first
     for k in range(rows.shape[0]):
         if end == out.shape[0]:
             return np.int64(-1)
-        other = np.int64(rows[k])
-        place = table.x[other], table.y[other]
-        if _cross(shapes, row, way, swept, table, other, place, period, memory, nothing, out, end):
+        if _cross(shapes, row, way, swept, table, np.int64(rows[k]), period, memory, out, end):
             out[end, 8] = 0.0
             end += 1
     return end - first

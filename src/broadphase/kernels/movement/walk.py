@@ -228,8 +228,8 @@ def _pushed(scene, m, n, mine, log, buffers):
 def _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, rules):
     """`gather` for a walker on its way, with the tangents from where it is."""
     walker = x, y, x + trip.width, y + trip.height
-    known = scene.shapes, mine, scene.one_way, scene.grid, scene.ring
-    count = gather(obstacles, *known, region, walker, trip.radius, True, rules)
+    around = scene.shapes, mine, scene.one_way, scene.grid, scene.ring
+    count = gather(obstacles, around, region, (walker, trip.radius, True), rules)
     _set_back(obstacles, max(count, 0), edges_at(x, y, trip, rules), tolerance)
     if not free:
         _let_through(obstacles, max(count, 0), edges_at(x, y, trip, rules), tolerance)
@@ -246,9 +246,9 @@ def _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules
 
 
 @inline
-def _slid_up(obstacles, scene, mine, around, up, free, rules, log):
+def _slid_up(obstacles, scene, mine, place, up, free, rules, log):
     """Where a jump leads along a steep side above, as a fall in the world upside down: ``x, y, count``."""
-    (region, x, y, trip, tolerance), (gone, length) = around, up
+    (region, x, y, trip, tolerance), (gone, length) = place, up
     upside = WalkSettings(0.0, rules.rise, rules.upright, 0.0, 0.0, -rules.flip, False, rules.turned)
     count = _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, upside)
     if count < 0:
@@ -292,9 +292,9 @@ def _among_images(scene, m, frame, count):
 
 
 @common
-def _walk(scene, n, m, mine, motions, period, rules, obstacles, log, ends, buffers):
+def _walk(scene, n, m, mine, motions, period, rules, memory):
     """Let walker ``n`` of a scene, which is number ``m`` of all, walk among the rows ``mine``: the state."""
-    shapes, grid, ring = scene.shapes, scene.grid, scene.ring
+    shapes, grid, ring, (obstacles, log, ends, buffers) = scene.shapes, scene.grid, scene.ring, memory
     row = scene.rows[n]
     dx, dy = exchanged(motions[m, 0], motions[m, 1], rules)
     largest = max(period[0] if period[0] < math.inf else 0.0, period[1] if period[1] < math.inf else 0.0)
@@ -305,12 +305,12 @@ def _walk(scene, n, m, mine, motions, period, rules, obstacles, log, ends, buffe
     x, y = to_x + trip.left, to_y + trip.top
     was_x, was_y = x, y
     hits = log.counts[0]
-    known = shapes, mine, scene.one_way, grid, ring
+    around = shapes, mine, scene.one_way, grid, ring
     count, tolerance, near, pushed, free = 0, 0.0, 0.0, False, False
     while True:
         region = _region_of(x, y, width, height, dx, dy, rules)
         walker = x, y, x + width, y + height
-        count = gather(obstacles, *known, region, walker, radius, False, rules)
+        count = gather(obstacles, around, region, (walker, radius, False), rules)
         if count >= 0:
             along = abs(dx) * rules.rise + rules.snap + rules.step
             tolerance = _tolerance(obstacles, count, x, y, trip, abs(dx), along, abs(dx))
@@ -319,7 +319,7 @@ def _walk(scene, n, m, mine, motions, period, rules, obstacles, log, ends, buffe
             y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
             free = free and _is_outside_of_all(obstacles, count, edges_at(x, y, trip, rules), tolerance)
         if count >= 0 and not free:
-            count = gather(obstacles, *known, region, walker, radius, True, rules)
+            count = gather(obstacles, around, region, (walker, radius, True), rules)
         if count < 0:
             log.counts[0] = hits
             return BUFFER_FULL
@@ -374,9 +374,8 @@ def _walk(scene, n, m, mine, motions, period, rules, obstacles, log, ends, buffe
         start, length, left_over = x, -down, 0.0
         for turn in range(_TURNS):
             at_y, met, gone = y, log.counts[0], abs(dx) - down - length
-            x, y, left_over, is_round = climb(
-                obstacles, count, start, x, y, length, gone, trip, tolerance, rules, log
-            )
+            known = start, x, y, (length, gone), trip, tolerance, rules, log
+            x, y, left_over, is_round = climb(obstacles, count, *known)
             if not is_round or _is_there(turn, y - at_y, tolerance):
                 break
             log.counts[0] = met
@@ -385,9 +384,9 @@ def _walk(scene, n, m, mine, motions, period, rules, obstacles, log, ends, buffe
             if count < 0:
                 break
         if left_over > 0.0 and count >= 0:
-            around = region, x, y, trip, tolerance
             up = abs(dx) - down - left_over, left_over
-            x, y, count = _slid_up(obstacles, scene, mine, around, up, free, rules, log)
+            place = region, x, y, trip, tolerance
+            x, y, count = _slid_up(obstacles, scene, mine, place, up, free, rules, log)
     if count < 0 or log.counts[0] > log.hits.shape[0] or log.counts[1] > log.bends.shape[0]:
         log.counts[0] = hits
         return BUFFER_FULL if count < 0 else MORE_LOG
@@ -425,7 +424,7 @@ def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buff
     """
     shapes, grid, (bodies, layers, tags), (frame, period) = world.shapes, world.grid, blocking, images
     numbers, nothing = new_places(), without_tiles(grid)
-    memory = rules, obstacles, log, ends, buffers
+    memory = obstacles, log, ends, buffers
     around, near = (bodies, world.one_way, layers), (world.starts, world.near)
     for m in range(start, world.rows.shape[0]):
         hits, row, scene, n = log.counts[0], world.rows[m], world, m
@@ -442,7 +441,7 @@ def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buff
         if across:
             scene, n = _among_images(world, m, frame, count), 0
         log.counts[1] = 0
-        state = _walk(scene, n, m, buffers.near[:count], motions, period, *memory)
+        state = _walk(scene, n, m, buffers.near[:count], motions, period, rules, memory)
         if state != DONE:
             return m, state
         place = ends.places[m, 0], ends.places[m, 1]

@@ -130,12 +130,14 @@ def _around_corner(obstacles, count, k, x, y, most, trip, tolerance, rules):
 
 
 @inline
-def climb(obstacles, count, start, x, y, length, gone, trip, tolerance, rules, log):
+def climb(obstacles, count, start, x, y, up, trip, tolerance, rules, log):
     """Move up to a ceiling; around an obstacle if only its corner blocks: ``x, y, left_over, is_round``.
 
     A side that is too steep for a ceiling ends it too: what is left over leads up along that side.  ``start``
-    is the x from which it goes aside, ``is_round`` says that a round corner stopped it.
+    is the x from which it goes aside, ``up`` how far it goes, and has gone before; ``is_round`` says that a
+    round corner stopped it.
     """
+    length, gone = up
     left_over = length
     for _ in range(MOST_LEGS):
         walker = edges_at(x, y, trip, rules)

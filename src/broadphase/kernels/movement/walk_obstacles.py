@@ -210,8 +210,9 @@ def tangent_of(shapes, row, walker, radius):
 
 
 @inline
-def _put_sides(obstacles, count, shapes, row, ring, walker, radius, tangents, rules):
+def _put_sides(obstacles, count, shapes, row, ring, mover, rules):
     """Append the slanted sides of a shape, and of its round corners and those of the walker, in the world."""
+    walker, radius, tangents = mover
     x, y, grown, sides = shapes.x[row], shapes.y[row], rounding(shapes, row), corners(shapes, row)
     for k in range(sides if sides > 1 else 0):
         px, py = corner_at(shapes, row, k)
@@ -234,7 +235,7 @@ def _put_sides(obstacles, count, shapes, row, ring, walker, radius, tangents, ru
 
 
 @inline
-def _put_tile(obstacles, count, grid, column, row, tile, ring, walker, radius, tangents, rules):
+def _put_tile(obstacles, count, grid, column, row, tile, ring, mover, rules):
     sides, slope = ALL_SIDES, profile_at(grid, column, row) != 0
     if slope:
         left, top, right, bottom, _, _, _ = slope_of(grid, column, row)
@@ -245,9 +246,9 @@ def _put_tile(obstacles, count, grid, column, row, tile, ring, walker, radius, t
     if sides == 0:
         return count
     count = _put(obstacles, count, box, -1, column, row, sides, rules)
-    if (slope or radius > 0.0) and count >= 0:
+    if (slope or mover[1] > 0.0) and count >= 0:
         set_tile(tile, grid, column, row)
-        count = _put_sides(obstacles, count, tile, ROW, ring, walker, radius, tangents, rules)
+        count = _put_sides(obstacles, count, tile, ROW, ring, mover, rules)
     return count
 
 
@@ -266,14 +267,16 @@ def _sides_for_walkers(grid, column, row, rules):
 
 
 @common
-def gather(obstacles, shapes, rows, one_way, grid, ring, region, walker, radius, tangents, rules):
+def gather(obstacles, around, region, mover, rules):
     """Collect everything that blocks within a region; how many, -1 if the memory is full.
 
-    ``walker`` is where the walker begins: ``left, top, right, bottom``, not negated; with ``tangents`` those
-    of round corners are added.
+    ``around`` are the shapes and which of them are near, their one-way sides, the tiles, and the ring of
+    normals.  ``mover`` are where the walker begins, ``left, top, right, bottom``, not negated, the radius of
+    its corners, and whether tangents to round corners are added.
     """
+    (shapes, rows, one_way, grid, ring), (walker, radius, tangents) = around, mover
     left, top, right, bottom = exchanged_box(region, rules)
-    walker = exchanged_box(walker, rules)
+    mover = exchanged_box(walker, rules), radius, tangents
     count = 0
     obstacles.first[0] = 0
     for k in range(rows.shape[0]):
@@ -285,7 +288,7 @@ def gather(obstacles, shapes, rows, one_way, grid, ring, region, walker, radius,
                 sides &= ~_floor_side(rules)
             count = _put(obstacles, count, (a, b, c, d), np.int64(row), -1, -1, sides, rules)
             if count >= 0:
-                count = _put_sides(obstacles, count, shapes, row, ring, walker, radius, tangents, rules)
+                count = _put_sides(obstacles, count, shapes, row, ring, mover, rules)
     if grid.solid.shape[0] == 0:
         return count
     kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
@@ -294,9 +297,7 @@ def gather(obstacles, shapes, rows, one_way, grid, ring, region, walker, radius,
     for row in range(top_row, low_row):
         for column in range(first, end):
             if count >= 0:
-                count = _put_tile(
-                    obstacles, count, grid, column, row, tile, ring, walker, radius, tangents, rules
-                )
+                count = _put_tile(obstacles, count, grid, column, row, tile, ring, mover, rules)
     return count
 
 
