@@ -45,6 +45,7 @@ _KNOWN = (
     *(("translated", 3051), ("translated", 3174)),  # crates that push each other, and the contact with them
     # A slanted side that a round walker met was taken for a round corner, or not, by rounding.
     *(("across the edge of a period", 11942), ("turned", 9378)),
+    ("upside down", 3566),  # into a gap as high as the walker, from the side of the floor
     ("mirrored", 5559),  # a rider among movers that do not block was pushed out of one
     ("transposed", 21510),  # the end of a slot that is exactly as wide as the mover
 )

@@ -98,6 +98,12 @@ def surface_at(obstacles, k, plane, x, trip, tolerance):
 
 
 @inline
+def feet_on(obstacles, k, plane, x, trip, tolerance):
+    """`surface_at`, by rounding not above the top: a gap there may be exactly as high as the walker."""
+    return max(surface_at(obstacles, k, plane, x, trip, tolerance), obstacles.boxes[k, 1])
+
+
+@inline
 def end_of_side(obstacles, k, plane, x, goal, trip, tolerance):
     """How far a walker can move along one side of its floor, up to a goal."""
     width = trip.width

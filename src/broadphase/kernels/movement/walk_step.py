@@ -28,11 +28,11 @@ from broadphase.kernels.movement.walk_obstacles import (
 from broadphase.kernels.movement.walk_path import MOST_LEGS, edges_at, log_bend, log_hit, place_with_feet
 from broadphase.kernels.movement.walk_slope import (
     end_of_side,
+    feet_on,
     floor_ahead,
     level_side_at,
     lifted,
     place_at_meeting,
-    surface_at,
 )
 from broadphase.kernels.tiles.grid import TOP
 
@@ -93,7 +93,7 @@ def go_along(obstacles, count, start, x, y, goal, trip, tolerance, rules, log):
                 y = lifted(obstacles, count, highest, x, y, trip, tolerance, rules)
                 walker, to_y = edges_at(x, y, trip, rules), y
                 to_x = end_of_side(obstacles, floor, plane, x, goal, trip, tolerance)
-                feet = surface_at(obstacles, floor, plane, to_x, trip, tolerance)
+                feet = feet_on(obstacles, floor, plane, to_x, trip, tolerance)
                 if plane >= 0 or walker[3] > feet:
                     to_y = place_with_feet(feet, trip, rules)
             there = edges_at(to_x, to_y, trip, rules)
@@ -109,7 +109,7 @@ def go_along(obstacles, count, start, x, y, goal, trip, tolerance, rules, log):
         if time > 0.0 or side == X_FACE:
             at_x = place_at_meeting(obstacles, met, side, time, x, to_x, trip, tolerance)
         if floor >= 0 and at_x != x:
-            feet = surface_at(obstacles, floor, plane, at_x, trip, tolerance)
+            feet = feet_on(obstacles, floor, plane, at_x, trip, tolerance)
             if plane >= 0 or walker[3] > feet:
                 at_y = place_with_feet(feet, trip, rules)
         at_y, free = eased(obstacles, count, at_x, at_y, trip, tolerance, rules)
