@@ -323,26 +323,6 @@ def test_what_a_signal_raises_while_free_memory_is_read_is_not_lost(monkeypatch)
         bp.neighbors(points, 0.01)
 
 
-@pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_counts_are_those_of_the_pairs(each, dim, dtype):
-    random = np.random.default_rng(9)
-
-    def check(scene, r):
-        points = point_scenes.points_of(scene, N, dim, dtype)
-        others = points[random.permutation(len(points))[: N // 3]]
-        env, other_env = random.integers(0, 4, len(points)), random.integers(0, 4, len(others))
-        lengths = [r, 0.0, r / 3, 2 * r, r, np.inf]
-        for rest in ({}, {"env": env}, {"other": others}, {"other": others, "env": (env, other_env)}):
-            expected = [len(bp.neighbors(points, one, **rest)) for one in lengths]
-            found = bp.count_neighbors(points, lengths, **rest)
-            assert found.dtype == np.int64
-            assert found.tolist() == expected
-            assert bp.count_neighbors(points, r, **rest) == expected[0]
-
-    cases = [(scene, r) for scene, (_, some) in point_scenes.SCENES.items() for r in some]
-    each(check, cases, of=5, turn=KINDS.index((dim, dtype)))
-
-
 @pytest.mark.parametrize("period", [None, 1.0])
 def test_counts_are_those_of_scipy(period, exhaustive):
     spatial = pytest.importorskip("scipy.spatial")
@@ -421,34 +401,6 @@ def test_the_least_distances_are_rounded_alike_everywhere(kind, n):
         assert [(i, j) for i, j in right if j in near[i].tolist()] == [
             pair for pair in right if pair in wanted
         ]
-
-
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (
-            lambda: bp.neighbors([[0, 0]], k=3),
-            r"argument 'k'; the k nearest are found by nearest\(points, k\)",
-        ),
-        (
-            lambda: bp.neighbors([[0, 0]], 1, boxsize=3),
-            "'boxsize'; the lengths of a periodic world are period=",
-        ),
-        (
-            lambda: bp.nearest([[0, 0]], 1, boxsize=3),
-            "'boxsize'; the lengths of a periodic world are period=",
-        ),
-        (lambda: bp.nearest([[0, 0]], 1, workers=3), "'workers'; the most threads are threads="),
-        (
-            lambda: bp.count_neighbors([[0, 0]], 1, boxsize=3),
-            "'boxsize'; the lengths of a periodic world are",
-        ),
-        (lambda: bp.nearest([[0, 0]], 1, colour=3), "argument 'colour'; it takes points, k, "),
-    ],
-)
-def test_names_of_scipy_are_answered_with_ours(call, said):
-    with pytest.raises(TypeError, match=said):
-        call()
 
 
 @pytest.mark.parametrize("length", [1.0, 3.0, 10.0, 100.0])

@@ -75,7 +75,9 @@ def test_a_batch_may_be_a_list_or_empty_and_what_is_wrong_is_named():
         world.query_radius([[0, 0]], [1, 2])
     assert world.nearest(np.empty((0, 2)), 2).ids.shape == (0, 2)
     for call, said in [
-        (lambda: world.query_point([[0, math.nan]]), r"point\[0\]"),
+        (lambda: world.query_point([[0, math.nan]]), r"point\[0\] = \[0.0, nan\] must be finite"),
+        (lambda: world.query_radius([[0, 0]] * 3, [1, -1, 0]), "must not be negative"),
+        (lambda: world.query_radius([[0, 0]] * 3, -1), "must not be negative"),
         (lambda: world.nearest([[0, math.nan]]), r"point\[0\]"),
         (lambda: world.nearest([[0, 0]], 0), "k must be at least 1"),
         (lambda: world.nearest([[0, 0]], ignore=[4]), r"ignore\[0\] = 4"),

@@ -564,25 +564,3 @@ def test_sight_is_the_same_from_both_ends_for_bodies_and_for_tiles():
                 assert body.line_of_sight(one, other) == free
                 assert tiles.line_of_sight(one, other) == free
                 assert tiles.tiles.line_of_sight(one, other) == free
-
-
-ZEROS, ONES = np.zeros((3, 2)), np.ones((2, 2))
-
-
-@pytest.mark.parametrize(
-    ("query", "arguments", "error"),
-    [
-        ("query_box", [np.array([[0, 0, 1, 1], [3.0, 0, 1, 1]])], r"box\[1\] has min_x = 3 > max_x = 1"),
-        ("query_point", [np.array([[0, np.nan]])], r"point\[0\] = \[0.0, nan\] must be finite"),
-        ("query_radius", [ZEROS, np.array([1.0, -1.0, 0.0])], "must not be negative"),
-        ("query_radius", [ZEROS, -1.0], "must not be negative"),
-        ("query_radius", [ZEROS, np.ones(2)], "center has 3 rows and r has 2"),
-        ("raycast", [ONES, ZEROS[:2]], r"direction\[0\] = \[0.0, 0.0\] points nowhere"),
-        ("raycast", [ZEROS, ONES], "origin has 3 rows"),
-    ],
-)
-def test_bad_questions_of_few_are_refused(query, arguments, error):
-    world = World()
-    world.add(Box(0, 0, 1, 1))
-    with pytest.raises(ValueError, match=error):
-        getattr(world, query)(*arguments)
