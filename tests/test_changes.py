@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import broadphase as bp
-from broadphase.indexes import changes, thresholds
+from broadphase.indexes import changes
 from broadphase.indexes.brute_force import NoStructure
 from broadphase.indexes.changes import History
 
@@ -30,8 +30,7 @@ class Counting(bp.BruteForce):
 
 
 @pytest.fixture
-def index(monkeypatch):
-    monkeypatch.setattr(thresholds, "FEWEST_BOXES", 0)
+def index():
     index = Counting(threads=1)
     index.insert_many(row_of_boxes(40))
     index.changes()

@@ -9,7 +9,7 @@ from index_scenes import NEEDED
 from test_index_machine import IndexMachine
 
 import broadphase as bp
-from broadphase.indexes import cells, thresholds, uniform_grid
+from broadphase.indexes import cells, uniform_grid
 from broadphase.methods.cells import fill
 
 CLASSES = (bp.UniformGrid, bp.SpatialHash)
@@ -66,7 +66,6 @@ OTHER_CELLS = {
     ("name", "case"), [(n, c) for n, cases in OTHER_CELLS.items() for c in range(len(cases))]
 )
 def test_any_cells_do(name, case, dim, monkeypatch):
-    monkeypatch.setattr(thresholds, "FEWEST_BOXES", 0)
     # The machine copies and pickles at every turn: a gigabyte of empty cells would be most of its time.
     monkeypatch.setattr(uniform_grid, "MOST_CELLS", 2**18)
     monkeypatch.setitem(NEEDED, name, OTHER_CELLS[name][case])

@@ -72,7 +72,6 @@ class TreeStructure(SearchTree):
     """
 
     sorts_rows = True
-    changes_by_query = 0.1
 
     def __init__(self, margin: float | None, shared: Shared) -> None:
         store = shared.store
@@ -83,6 +82,10 @@ class TreeStructure(SearchTree):
 
     def query_tree(self) -> SearchTree:
         return self
+
+    @property
+    def changes_by_query(self) -> float:  # type: ignore[override]
+        return 0.1 if self.store.live >= thresholds.FEWEST_BOXES else 0.0
 
     # ---- the structure follows the boxes
 

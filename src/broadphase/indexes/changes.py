@@ -153,7 +153,7 @@ class Journal:
         """Open it for so many entries, or for none; ``entries`` is what it held, to be forgotten."""
         if entries.held:
             kernel.forget(entries.kept[0], entries.held, entries.slots, store.renewed)
-        self._most = int(share * store.live) if store.live >= thresholds.FEWEST_BOXES else 0
+        self._most = int(share * store.live)
         self._put(Entries(entries.slots, entries.kept or _like(store, 0), 0))
 
     @property

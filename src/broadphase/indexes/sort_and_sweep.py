@@ -18,6 +18,7 @@ root of all.  And it loses where queries and changes of single boxes alternate a
 
 import numpy as np
 
+from broadphase.indexes import thresholds
 from broadphase.indexes.arguments import BoxRules, Given, Rows
 from broadphase.indexes.protocol import NO_ROWS, FoundInBoxes, Searched, Shared
 from broadphase.indexes.storage import IdArray, expect
@@ -45,7 +46,6 @@ class SortStructure(Searched):
     """
 
     told_before_moves = False
-    changes_by_query = 0.1
 
     def __init__(self, axis: Axis, shared: Shared) -> None:
         self._wanted = axis
@@ -54,6 +54,10 @@ class SortStructure(Searched):
 
     def __len__(self) -> int:
         return int(self.columns.shape[1]) - PADDING
+
+    @property
+    def changes_by_query(self) -> float:  # type: ignore[override]
+        return 0.1 if self.store.live >= thresholds.FEWEST_BOXES else 0.0
 
     # ---- the order follows the boxes
 

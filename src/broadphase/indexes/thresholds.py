@@ -18,8 +18,8 @@ FOLLOWED, UNREAD = 16, 8
 ORDERED_POINTS = 20_000
 # A box takes as long to enter into cells as so many loose boxes take to test.
 LOOSE_FOR_ONE = 64
-# Among fewer boxes, all pairs are found for `changes`; among more, the touched boxes are queries, so many at
-# a time (5,000 take 1.3 times as long).
+# For `changes`, a tree and sorted boxes find all pairs among fewer boxes; else the touched boxes are queries,
+# in cells always, so many at a time (5,000 take 1.3 times as long).
 FEWEST_BOXES, QUERIES_AT_ONCE = 1000, 500
 # Bounding boxes along a curve that moves have widened so many times are worth another sort.
 LOOSE_CURVE = 1.5
