@@ -295,7 +295,7 @@ def _shapes_among(things: list[Any], name: str) -> tuple[list[Any], _Rule]:
 
 
 def _several(things: Any, name: str) -> list[Any]:
-    if type(things) is list or (isinstance(things, Iterable) and not isinstance(things, str)):
+    if hasattr(type(things), "__iter__") and not isinstance(things, str):
         several = list(things)
         # Two numbers are the coordinates of a point, four those of a rectangle.
         if len(several) < 2 or not isinstance(several[0], (int, float)):
@@ -353,12 +353,12 @@ def _few(
 def _read_by(things: list[Any], name: str, rule: _Rule) -> Any:
     """What the kernel reads of objects, and how; None if their measure is none that it knows."""
     kind, at, measure = rule
-    if type(at) is str and "." not in at:
-        place, how = (things, at), NAMED
+    if type(at) is str:
+        place, how = (things, at.split(".")), NAMED
     else:
         place, how = (_values(things, name, at, "rect" if kind == RECTANGLES else "at"), ""), ITSELF
-    if type(measure) is str and "." not in measure and place[0] is things:
-        return (*place, things, measure), (how, NAMED, 0.0, 0.0)
+    if type(measure) is str and place[0] is things:
+        return (*place, things, measure.split(".")), (how, NAMED, 0.0, 0.0)
     if isinstance(measure, (int, float)):
         return (*place, things, ""), (how, NUMBER, float(measure), float(measure))
     is_pair = isinstance(measure, tuple)

@@ -49,9 +49,24 @@ def _read_numbers(sequence, out, first, row, count):
 
 
 @inline
+def _follow(thing, names):
+    """What an attribute of an object holds, or of what an earlier one holds."""
+    name = item(names, 0)
+    found = attribute(thing, name)
+    drop(name)
+    for k in range(1, length_of(names)):
+        if is_there(found):
+            outer, name = found, item(names, k)
+            found = attribute(outer, name)
+            drop(name)
+            drop(outer)
+    return found
+
+
+@inline
 def _read_sides(thing, measured, name, how, kind, out, row):
     """Whether an object has a radius, the side of a box, or its width and height."""
-    value = attribute(thing, name) if how == NAMED else item(measured, row)
+    value = _follow(thing, name) if how == NAMED else item(measured, row)
     if not is_there(value):
         return False
     number = number_of(value)
@@ -89,7 +104,7 @@ def _read(things, at, measured, name, known, kind, reach):
         thing = item(things, row)
         if not is_there(thing):
             return out, False
-        place = attribute(thing, at) if how == NAMED else thing
+        place = _follow(thing, at) if how == NAMED else thing
         fits = is_there(place)
         if fits:
             out[2, row], out[3, row] = width, height
@@ -140,8 +155,8 @@ def near_objects(
 ):  # fmt: skip
     """Find objects that overlap or are nearer than a margin; whether all are understood.
 
-    ``at`` is the attribute of things that is their centre or rectangle, ``name`` that with radius or sides,
-    unless ``measured`` are these, or all have the same.  ``kinds`` say how each is read: ``how, how_measured,
+    ``at`` are the attributes, one of the other, that lead to the centre or rectangle of a thing, ``name``
+    those to its radius or sides, unless ``measured`` are these, or all have the same.  ``kinds`` say how each is read: ``how, how_measured,
     width, height``.  The ``rule`` is ``kind, among, margin, order``; ``among``: pairs ``i < j`` of things.
 
     What is appended to ``found`` are pairs of ``ones`` and ``targets``, or, if the order is not `TOUCHING`,
