@@ -353,6 +353,7 @@ def _few(
 def _read_by(things: list[Any], name: str, rule: _Rule) -> Any:
     """What the kernel reads of objects, and how; None if their measure is none that it knows."""
     kind, at, measure = rule
+    place: tuple[list[Any], Any]
     if type(at) is str:
         place, how = (things, at.split(".")), NAMED
     else:

@@ -156,8 +156,9 @@ def near_objects(
     """Find objects that overlap or are nearer than a margin; whether all are understood.
 
     ``at`` are the attributes, one of the other, that lead to the centre or rectangle of a thing, ``name``
-    those to its radius or sides, unless ``measured`` are these, or all have the same.  ``kinds`` say how each is read: ``how, how_measured,
-    width, height``.  The ``rule`` is ``kind, among, margin, order``; ``among``: pairs ``i < j`` of things.
+    those to its radius or sides, unless ``measured`` are these, or all have the same.  ``kinds`` say how
+    each is read: ``how, how_measured, width, height``.  The ``rule`` is ``kind, among, margin, order``;
+    ``among``: pairs ``i < j`` of things.
 
     What is appended to ``found`` are pairs of ``ones`` and ``targets``, or, if the order is not `TOUCHING`,
     targets to a list for each of ``ones``.
