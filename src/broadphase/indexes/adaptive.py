@@ -27,7 +27,6 @@ import numpy.typing as npt
 
 from broadphase.indexes.arguments import NO_RULES, Rows
 from broadphase.indexes.box_tree import QueryTree
-from broadphase.indexes.changes import pair_keys
 from broadphase.indexes.protocol import (
     Ids,
     Shared,
@@ -46,7 +45,7 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
 from broadphase.kernels.boxes.overlap import STATIC, no_filter
 from broadphase.kernels.pairs.changes import replace_pairs
-from broadphase.methods.pair_order import one_array, sorted_pairs
+from broadphase.methods.pair_order import one_array, pair_keys, sorted_pairs
 from broadphase.methods.task import Found, Task
 from broadphase.methods.thresholds import FEW_BOXES
 from broadphase.runtime.memory import PairArray, Scratch, pair_array

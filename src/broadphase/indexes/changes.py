@@ -36,14 +36,12 @@ from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.kernels.pairs import changes as kernel
 from broadphase.kernels.pairs.changes import split_changes, toggle_pairs
 from broadphase.methods import choose
-from broadphase.methods.pair_order import sorted_pairs
+from broadphase.methods.pair_order import PairKeys, pair_keys, sorted_rows
 from broadphase.methods.task import Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray
 from broadphase.runtime.slices import first_of, joined, rows_at, sorted_keys
 
-PairKeys = npt.NDArray[np.int64]
-"""Pairs as numbers ``i << 32 | j``, which sort as the pairs do."""
 Columns = tuple[npt.NDArray[Any], ...]
 FindAll = Callable[..., tuple[PairArray, int]]
 """``find_all(sort=True)``: all pairs, and the tests made."""
@@ -215,24 +213,6 @@ def _like(store: BoxStore, capacity: int) -> Columns:
     )
 
 
-def pair_keys(chunks: list[PairArray]) -> PairKeys:
-    """Pairs as numbers."""
-    keys: PairKeys = np.empty(sum(map(len, chunks)), np.int64)
-    start = 0
-    for chunk in chunks:
-        keys[start : start + len(chunk)] = (chunk[:, 0].astype(np.int64) << 32) | chunk[:, 1]
-        start += len(chunk)
-    return keys
-
-
-def as_pairs(keys: PairKeys) -> PairArray:
-    """The pairs of keys."""
-    pairs = np.empty((len(keys), 2), np.int32)
-    pairs[:, 0] = keys >> 32
-    pairs[:, 1] = keys & 0xFFFFFFFF
-    return pairs
-
-
 def _toggled(base: PairArray, changed: list[PairKeys]) -> PairArray:
     """The pairs of ``base`` after these changes, in an array of their own.
 
@@ -327,8 +307,8 @@ def _from_queries(structure: Searchable, entries: Entries) -> tuple[PairArray, P
     most = len(threads.shares(planned, thread_count(structure.threads), cost=1_000.0))
     found = threads.run_all(calls, most)
     return (
-        _in_order([began for began, _, _ in found], store.end),
-        _in_order([ended for _, ended, _ in found], store.end),
+        sorted_rows([began for began, _, _ in found], store.end),
+        sorted_rows([ended for _, ended, _ in found], store.end),
         sum(int(tests) for *_, tests in found),
     )
 
@@ -346,10 +326,3 @@ def _ended_among(structure: Searchable, kept: Columns, columns: Any) -> tuple[Pa
     entries = joined([np.empty((0, 2), np.int32), *found.chunks])
     gone = kernel.compare_old(entries, columns, structure.store.renewed, kept, structure.touching)
     return entries[:gone], found.tests
-
-
-def _in_order(chunks: list[PairArray], end: int) -> PairArray:
-    count = sum(map(len, chunks))
-    if count * 16 > end:
-        return sorted_pairs(chunks, end)
-    return as_pairs(np.sort(pair_keys(chunks)))  # few pairs: a counting sort would visit every id

@@ -19,6 +19,7 @@ from broadphase.errors import path_of
 from broadphase.indexes.storage import BoxStore
 from broadphase.inputs.boxes import unsound_row
 from broadphase.kernels.boxes.overlap import STATIC
+from broadphase.methods.pair_order import pair_keys
 from broadphase.runtime.memory import PairArray
 
 FORMAT = "broadphase index"
@@ -107,8 +108,7 @@ def restore(store: BoxStore, arrays: Arrays) -> PairArray:
     _require(bool(np.isin(arrays["classes"], [0, int(STATIC)]).all()), "classes is damaged")
     _require(baseline.ndim == 2 and baseline.shape[1] == 2 and baseline.dtype == np.int32, "seen is damaged")
     _require(bool((baseline[:, 0] >= 0).all() and (baseline[:, 0] < baseline[:, 1]).all()), "seen is damaged")
-    keys = baseline[:, 0].astype(np.int64) << 32 | baseline[:, 1]
-    _require(bool((np.diff(keys) > 0).all()), "seen is damaged")
+    _require(bool((np.diff(pair_keys([baseline])) > 0).all()), "seen is damaged")
     store.restore(alive, {"boxes": boxes, **columns})
     return np.ascontiguousarray(baseline)
 

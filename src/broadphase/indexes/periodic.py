@@ -31,6 +31,7 @@ from broadphase.inputs.periods import Period
 from broadphase.kernels.boxes import periodic as periodic_kernels
 from broadphase.kernels.boxes import queries
 from broadphase.methods.in_space import search_in_envs
+from broadphase.methods.pair_order import as_pairs
 from broadphase.methods.periodic import with_across
 from broadphase.methods.task import Found, Task
 from broadphase.periods.ghosts import Wrapped, period_of, wrap_points, wrapped_boxes
@@ -203,7 +204,7 @@ class PeriodicSpace(PlainSpace):
         rows, tests = find_rows(self.searched, np.hstack((images, worlds[owners])), touching, rules)
         keys = np.sort(owners[rows[:, 0]] << 32 | rows[:, 1], kind="stable")
         keys = keys[np.diff(keys, prepend=-1) != 0]
-        return np.column_stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32), tests
+        return as_pairs(keys), tests
 
     def in_circles(self, centers: Rows, radii: Rows, rules: BoxRules) -> IdArray:
         points, worlds = self._wrapped(centers, "center")

@@ -313,7 +313,7 @@ def join(mine: PlainSpace, there: PlainSpace, sort: bool) -> tuple[PairArray, in
         rows[:, 0] = few.store.ids()[rows[:, 0]]
         rows = rows if few is mine else rows[:, ::-1]
         rows = np.ascontiguousarray(rows[may_pair(mine.store, there.store, rows)])
-        return sorted_rows(rows, mine.store.end, there.store.end) if sort else rows, tests
+        return sorted_rows([rows], max(mine.store.end, there.store.end)) if sort else rows, tests
     return _join_all(mine, there, plain, sort)
 
 

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes import thresholds
-from broadphase.indexes.changes import History, PairKeys, as_pairs, from_all_pairs, pair_keys
+from broadphase.indexes.changes import History, from_all_pairs
 from broadphase.indexes.protocol import Shared, Structure, all_pairs, search_anyhow, search_live
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray, expect
@@ -32,6 +32,7 @@ from broadphase.indexes.touched import Touched
 from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.arrays.sorting import argsort_keys, bits_of
 from broadphase.kernels.sorted import boxes_that_moved, close_up, end_keys, lay_out, move_ends
+from broadphase.methods.pair_order import PairKeys, as_pairs, pair_keys
 from broadphase.methods.task import Found
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch

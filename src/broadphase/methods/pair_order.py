@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.kernels.arrays import results
 from broadphase.kernels.arrays.sorting import starts_from_counts
@@ -18,6 +19,8 @@ from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, pair_array
 from broadphase.runtime.slices import ranges
 
+PairKeys = npt.NDArray[np.int64]
+"""Pairs as numbers ``i << 32 | j``, which sort as the pairs do."""
 _COST = 4.0  # nanoseconds to sort or copy a pair
 # A partition of more pairs than this is not sorted in one step: it takes a tenth of a second.
 _MOST_AT_ONCE = 4_000_000
@@ -81,18 +84,36 @@ def sorted_pairs(
     return out
 
 
-def sorted_rows(rows: PairArray, firsts: int, seconds: int) -> PairArray:
-    """Rows ``i, j`` with ``i < firsts`` and ``j < seconds``, sorted by ``i``, then by ``j``.
+def sorted_rows(chunks: list[PairArray], end: int) -> PairArray:
+    """The rows ``i, j`` of all chunks, whose numbers are below ``end``, sorted by ``i``, then by ``j``.
 
     Examples
     --------
-    >>> sorted_rows(np.array([[1, 0], [0, 4]], np.int32), 2, 5)
+    >>> sorted_rows([np.array([[1, 0], [0, 4]], np.int32)], 5)
     array([[0, 4],
            [1, 0]], dtype=int32)
     """
-    if len(rows) * 16 < max(firsts, seconds):  # the counting sort would visit every id
-        return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
-    return sorted_pairs([rows], max(firsts, seconds))
+    if sum(map(len, chunks)) * 16 > end:
+        return sorted_pairs(chunks, end)
+    return as_pairs(np.sort(pair_keys(chunks)))  # few: a counting sort would visit every number
+
+
+def pair_keys(chunks: list[PairArray]) -> PairKeys:
+    """Pairs as numbers."""
+    keys: PairKeys = np.empty(sum(map(len, chunks)), np.int64)
+    start = 0
+    for chunk in chunks:
+        keys[start : start + len(chunk)] = (chunk[:, 0].astype(np.int64) << 32) | chunk[:, 1]
+        start += len(chunk)
+    return keys
+
+
+def as_pairs(keys: PairKeys) -> PairArray:
+    """The pairs of keys."""
+    pairs = np.empty((len(keys), 2), np.int32)
+    pairs[:, 0] = keys >> 32
+    pairs[:, 1] = keys & 0xFFFFFFFF
+    return pairs
 
 
 def sort_rows_of_each(rows: PairArray, end_of_ids: int) -> None:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.boxes import periodic as kernel
 from broadphase.kernels.boxes.overlap import rules_of
+from broadphase.methods.pair_order import as_pairs
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.periods.ghosts import Wrapped, wrapped_boxes
 from broadphase.runtime import threads
@@ -57,10 +58,7 @@ def with_across(task: Task, carried: Wrapped, search: Search, before: Found) -> 
     kept = 0
     for chunk in found.chunks:
         kept += int(kernel.new_pairs(chunk, pieces, task.boxes, task.touching, keys[kept:]))
-    row_keys = np.unique(keys[:kept])
-    pairs = np.empty((len(row_keys), 2), np.int32)
-    pairs[:, 0] = row_keys >> 32
-    pairs[:, 1] = row_keys & 0xFFFFFFFF
+    pairs = as_pairs(np.unique(keys[:kept]))
     total = len(pairs) if found.pairs <= limit else max(task.limit - before.pairs + 1, len(pairs))
     return Found([*before.chunks, pairs], before.pairs + total, before.tests + found.tests, before.cells)
 

@@ -38,7 +38,7 @@ from broadphase.kernels.tree.shapes import (
     shape_between,
     shapes_between,
 )
-from broadphase.methods.pair_order import sorted_rows
+from broadphase.methods.pair_order import as_pairs, sorted_rows
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.runtime.memory import PairArray
@@ -389,7 +389,7 @@ class BroadPhase:
         shifted = np.hstack((boxes[owners, :2] - shift - slack, boxes[owners, 2:] - shift + slack))
         found = self.in_boxes(np.ascontiguousarray(shifted), layers).astype(np.int64)
         keys = distinct(owners[found[:, 0]] << 32 | found[:, 1])
-        return np.column_stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32)
+        return as_pairs(keys)
 
     def in_boxes(self, boxes: BoxArray, layers: Layers) -> npt.NDArray[np.int32]:
         """Rows ``[query, row]`` whose bounds overlap, unsorted."""
@@ -484,8 +484,7 @@ class BroadPhase:
         if moving and (meets >> store.layer[rows] & 1).any():  # movers see each other
             pairs = self._pairs_of(regions, (_NO_CLASSES, _NO_BITS, _NO_BITS))
             parts += [np.column_stack((pairs[:, side], rows[pairs[:, 1 - side]])) for side in (0, 1)]
-        pairs = np.concatenate(parts)
-        pairs = sorted_rows(pairs, len(rows), len(store.bodies)) if moving else pairs
+        pairs = sorted_rows(parts, max(len(rows), len(store.bodies))) if moving else np.concatenate(parts)
         near: Near = _new(Near, list_found(pairs, len(rows)))
         return near
 
