@@ -300,7 +300,7 @@ class BroadPhase:
         """The trees of all bodies, for kernels."""
         if self._store.marks.counts.item(-1) or self._unsettled:
             self.hand_over()
-        return self._searched()
+        return self._searched() if self._outdated else self._trees
 
     def trees_of_one(self) -> tuple[Tree, ...] | None:
         """The trees of all bodies for a single query; None where not all are in them, or there is a period.

@@ -639,24 +639,25 @@ class Queries:
         if type(point) is not tuple:
             point, rules = self._place(point, "point", rules)
         store, is_periodic = self._store, self._space.periodic
-        most = min(k if type(k) is int and k > 0 else arguments.count(k, "k", 1), max(store.live, 1))
+        most: int = k
+        if type(k) is not int or not 0 < k <= store.live:
+            most = min(arguments.count(k, "k", 1), max(store.live, 1))
+        bodies: list[Any] = []
+        found: Any = None
         if not is_periodic:
-            known = most, store.table.columns, rules or self._known(None)
+            shapes = store.table.columns if store.any_round else store.table.places
+            known = most, shapes, rules or self._known(None), store.bodies, bodies
             found = _try_nearest(self._broad_phase.all_trees(), point, *known)
-            if found is not None and found[2] >= 0:
-                return self._named(found[0], found[1])
-        (x, y), rules = self._place(point, "point", rules)
-        place = np.array([self._space.place(x, y) if is_periodic else (x, y)])
-        search = self._nearest_around if is_periodic else self._nearest_many
-        rows, distances = (each[0] for each in search(place, most, np.full((1, 1), -1, np.int32), rules))
-        return self._named(rows[rows >= 0], distances[rows >= 0])
-
-    def _named(self, rows: Rows, distances: Floats) -> Nearest:
-        """What is nearest to one point, with its bodies."""
-        bodies: list[Any] = self._store.bodies
-        found: Nearest = _new(Nearest, (rows, distances))
-        found.bodies = [bodies[row] for row in rows.tolist()]
-        return found
+        if found is None or found[2] < 0:
+            (x, y), rules = self._place(point, "point", rules)
+            place = np.array([self._space.place(x, y) if is_periodic else (x, y)])
+            search = self._nearest_around if is_periodic else self._nearest_many
+            found = [each[0] for each in search(place, most, np.full((1, 1), -1, np.int32), rules)]
+            found = [each[found[0] >= 0] for each in found]
+            bodies = [store.bodies[row] for row in found[0].tolist()]
+        nearest: Nearest = _new(Nearest, (found[0], found[1]))
+        nearest.bodies = bodies
+        return nearest
 
     def nearest_many(self, points: Any, k: int, rules: Rules, ignore: Any) -> Nearest:
         """See `World.nearest`, for many points."""

@@ -461,10 +461,11 @@ def _nearest_shapes(trees, x, y, largest, shapes, rules, own, k, stack, keys, id
 
 @holds_gil
 @numbers(values=(2,))
-def nearest_shapes(trees, values, k, shapes, rules):
+@objects("bodies", "found")
+def nearest_shapes(trees, values, k, shapes, rules, bodies, found):
     """The ``k`` shapes nearest to a point, by distance, then row: ``rows, distances, count``.
 
-    The count is how many there are, or `REFUSED`.
+    Their ``bodies`` are appended to ``found``.  The count is how many there are, or `REFUSED`.
     """
     ids, distances = result(k, np.int32), result(k, np.float64)
     stack, keys = _memory_for(trees)
@@ -475,6 +476,10 @@ def nearest_shapes(trees, values, k, shapes, rules):
         return ids[:0], distances[:0], REFUSED
     far = _largest_coordinate(trees, stack, keys)
     count = _nearest_shapes(trees, x, y, far, shapes, rules, own, NODE_0, stack, keys, ids, distances)
+    for near in range(count):
+        body = item(bodies, np.int64(ids[near]))
+        append(found, body)
+        drop(body)
     return ids[: max(count, 0)], distances[: max(count, 0)], count
 
 
