@@ -43,7 +43,7 @@ _FARTHEST = 1e300
 # Up to so many queries in arrays of NumPy, or one as a tuple of numbers, kernels check and answer themselves.
 _FEW = 16
 _try_shapes, _try_rays, _try_nearest = map(
-    try_call, (in_trees.shapes_of_few, in_trees.raycast_few, in_trees.nearest_of_few)
+    try_call, (in_trees.overlapping_each, in_trees.raycast_each, in_trees.nearest_of_few)
 )
 _NO_ROWS = np.empty(0, np.int64)
 _NO_BITS, _NO_FLAGS, _NO_RADII = np.empty(0, np.uint32), np.empty(0, np.bool_), np.empty(0)
@@ -450,7 +450,7 @@ def _few_rows(values: Any) -> Any:
     if type(values) is np.ndarray:
         if values.ndim == 1:
             return tuple(values.tolist()) if len(values) <= _FEW else None
-        return values if values.ndim == 2 and len(values) <= _FEW else None
+        return values.copy() if values.ndim == 2 and len(values) <= _FEW else None
     return tuple(values) if type(values) is list else values if type(values) is tuple else None
 
 

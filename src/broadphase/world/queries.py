@@ -66,10 +66,10 @@ _new: Any = tuple.__new__  # a named tuple in half the time
 
 # Kernels that read a single query as it was given; they answer None to other types.
 _try_ray, _try_nearest = map(try_call, (in_trees.raycast_shapes, in_trees.nearest_shapes))
-# The same for few queries in arrays: at most so many, because they hold the GIL.
-_MOST_AT_ONCE = 16
-_try_few, _try_few_rays, _try_few_nearest = map(
-    try_call, (in_trees.shapes_of_few, in_trees.raycast_few, in_trees.nearest_of_few)
+# The same for queries in arrays; for the nearest of few, because it holds the GIL.
+_FEW = 16
+_try_each, _try_rays, _try_few_nearest = map(
+    try_call, (in_trees.overlapping_each, in_trees.raycast_each, in_trees.nearest_of_few)
 )
 
 
@@ -239,9 +239,9 @@ class Queries:
 
     def _boxes(self, boxes: Any, rules: Rules) -> Rows:
         """``[query, id]`` of the bodies that overlap each of ``(m, 4)`` boxes."""
-        few = self._of_few(boxes, 4, None, rules)
-        if few is not None:
-            return few
+        found = self._of_rows(boxes, 4, None, rules)
+        if found is not None:
+            return found
         (boxes,), _ = _in_rows((boxes, "box", 4))
         given = as_boxes(settled(boxes, "box", BOXES), "box").astype(np.float64, copy=False)
         if given.shape[1] != 4:
@@ -252,9 +252,9 @@ class Queries:
 
     def _points(self, points: Any, rules: Rules) -> Rows:
         """``[query, id]`` of the bodies whose inside holds each of ``(m, 2)`` points."""
-        few = self._of_few(points, 2, None, rules)
-        if few is not None:
-            return few
+        found = self._of_rows(points, 2, None, rules)
+        if found is not None:
+            return found
         (points,), _ = _in_rows((points, "point", 2))
         places = as_points(points, "point")
         shapes = plain_columns(BOX, places, 0.0, 0.0)
@@ -262,9 +262,9 @@ class Queries:
 
     def _circles(self, centers: Any, r: Any, rules: Rules) -> Rows:
         """``[query, id]`` of the bodies at less than ``r`` from each of ``(m, 2)`` points."""
-        few = self._of_few(centers, 2, r, rules)
-        if few is not None:
-            return few
+        found = self._of_rows(centers, 2, r, rules)
+        if found is not None:
+            return found
         centers = settled(centers, "center", POINTS)  # before any code of r can change them
         (centers, r), _ = _in_rows((centers, "center", 2), (arguments.settled_distance(r, "r"), "r", 0))
         middles, radii = _circles(checked_points(centers, "center"), r, "center")
@@ -272,20 +272,19 @@ class Queries:
         reach = np.hstack((middles - radii[:, None], middles + radii[:, None]))
         return self._overlapping_many(reach, plain_columns(CIRCLE, middles, radii, 0.0), rules)
 
-    def _few_trees(self, values: Any) -> Any:
-        """The trees to search for few queries in an array of rows; None: ask in another way."""
-        if type(values) is not np.ndarray or values.ndim != 2 or not len(values) <= _MOST_AT_ONCE:
-            return None
-        return None if self._space.periodic else self._broad_phase.all_trees()
+    def _trees_for(self, values: Any) -> Any:
+        """The trees to search for queries in an array of rows; None: ask in another way."""
+        is_plain = type(values) is np.ndarray and values.ndim == 2 and not self._space.periodic
+        return self._broad_phase.all_trees() if is_plain else None
 
-    def _of_few(self, values: Any, columns: int, r: Any, rules: Rules) -> Rows | None:
-        """``[query, id]`` of the bodies that overlap few shapes; None: ask in another way."""
-        trees = self._few_trees(values)
+    def _of_rows(self, values: Any, columns: int, r: Any, rules: Rules) -> Rows | None:
+        """``[query, id]`` of the bodies that overlap shapes in an array of rows; None: ask in another way."""
+        trees = self._trees_for(values)
         if trees is None or values.shape[1] != columns:
             return None
         radii, radius = _NO_RADII, -1.0
         if type(r) is np.ndarray:
-            radii = r
+            radii = r.copy()  # nothing else writes to an argument while it is searched for
         elif r is not None:
             if type(r) not in (float, int):
                 return None
@@ -293,8 +292,8 @@ class Queries:
             if not 0.0 <= radius < _FARTHEST:
                 return None
         known = self._store.table.columns, rules or self._known(None)
-        found = _try_few(trees, values, radii, radius, *known)
-        return None if found is None or found[1] < 0 else found[0]
+        found = _try_each(trees, values.copy(), radii, radius, *known)
+        return None if found is None or found[1] < 0 else found[0].copy()  # without spare rows
 
     def cone(
         self, origin: Any, direction: Any, angle: Any, r: Any, sight: bool, rules: Rules, as_ids: bool
@@ -542,9 +541,9 @@ class Queries:
         self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Rules, ignore: Any
     ) -> RayHits:
         """See `World.raycast`, for many."""
-        few = self._few_rays(origins, directions, max_distance, tiles, rules, ignore)
-        if few is not None:
-            return few
+        plain = self._rays_of_rows(origins, directions, max_distance, tiles, rules, ignore)
+        if plain is not None:
+            return plain
         (origins, directions, max_distance, ignore), axes = _in_rows(
             (origins, "origin", 2), (directions, "direction", 2), (max_distance, "max_distance", 0),
             (_no_empty(ignore), "ignore", 0),
@@ -569,17 +568,19 @@ class Queries:
         result.tiles = cells
         return arguments.in_axes(result, axes)
 
-    def _few_rays(
+    def _rays_of_rows(
         self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Rules, ignore: Any
     ) -> RayHits | None:
-        """What few rays among bodies hit; None: ask in another way."""
-        trees = self._few_trees(origins) if _no_empty(ignore) is None and not self.asked.wanted else None
-        if trees is None or (tiles and self._state.tiles is not None):
+        """What rays in arrays of rows hit among bodies; None: ask in another way."""
+        if _no_empty(ignore) is not None or self.asked.wanted or (tiles and self._state.tiles is not None):
             return None
-        if type(directions) is np.ndarray and directions.shape[:1] > (_MOST_AT_ONCE,):
+        trees = self._trees_for(origins)
+        if trees is None:
             return None
+        if type(directions) is np.ndarray:
+            directions = directions.copy()
         known = self._store.table.columns, rules or self._known(None)
-        found = _try_few_rays(trees, origins, directions, max_distance, *known)
+        found = _try_rays(trees, origins.copy(), directions, max_distance, *known)
         if found is None or not found[3]:
             return None
         ids, distances, normals, _ = found
@@ -661,8 +662,8 @@ class Queries:
 
     def nearest_many(self, points: Any, k: int, rules: Rules, ignore: Any) -> Nearest:
         """See `World.nearest`, for many points."""
-        trees = self._few_trees(points) if _no_empty(ignore) is None else None
-        if trees is not None and type(k) is int and 0 < k <= _MOST_AT_ONCE:
+        trees = self._trees_for(points) if _no_empty(ignore) is None else None
+        if trees is not None and len(points) <= _FEW and type(k) is int and 0 < k <= _FEW:
             known = self._store.table.columns, rules or self._known(None)
             few = _try_few_nearest(trees, points, k, *known)
             if few is not None and few[3]:

@@ -148,10 +148,10 @@ def put_overlapping(trees, place, is_sized, radius, shapes, rules, bodies, found
     return total >= 0
 
 
-@holds_gil
+@jit
 @rows(values=(2, 4))
-def shapes_of_few(trees, values, radii, radius, shapes, rules):
-    """The shapes that overlap each of few boxes or circles, or hold points: rows ``[k, row]``, and how many.
+def overlapping_each(trees, values, radii, radius, shapes, rules):
+    """The shapes that overlap each of some boxes or circles, or hold points: rows ``[k, row]``, and how many.
 
     ``values`` are rows of a box or a point; with ``radii``, or a ``radius`` of at least 0, the points are
     centres.  How many is `REFUSED` if numbers are not sound, or if one finds too much.
@@ -167,6 +167,8 @@ def shapes_of_few(trees, values, radii, radius, shapes, rules):
     if around and columns != 2:
         return found[:0], REFUSED
     for k in range(m):
+        if not answers_at(k):
+            break
         right, bottom = values[k, columns - 2], values[k, columns - 1]
         reach = radii[k] if radii.shape[0] > 0 else radius
         if around and not reach >= 0.0:
@@ -290,10 +292,10 @@ def raycast_shapes(trees, origin, direction, max_distance, shapes, rules):
     return row, distance, nx, ny, ray[0, 2], ray[0, 3]
 
 
-@holds_gil
+@jit
 @rows(origins=(2,), directions=(2,))
-def raycast_few(trees, origins, directions, max_distance, shapes, rules):
-    """The same for few rays: ``rows, distances, normals, done``; -1, inf and zeros where one hits nothing."""
+def raycast_each(trees, origins, directions, max_distance, shapes, rules):
+    """The same for each of some rays: ``rows, distances, normals, done``; -1, inf and zeros for no hit."""
     m = max(np.int64(origins.shape[0]), np.int64(directions.shape[0]))
     found, distances, normals = np.empty(m, np.int32), np.empty(m, np.float64), np.empty((m, 2), np.float64)
     ray, own = one_row(5, np.float64), one_row(1, np.int32)
@@ -303,6 +305,8 @@ def raycast_few(trees, origins, directions, max_distance, shapes, rules):
     done = done and (origins.shape[0] == m or origins.shape[0] == 1)
     done = done and (directions.shape[0] == m or directions.shape[0] == 1)
     for k in range(m):
+        if not answers_at(k):
+            break
         start, way = min(k, origins.shape[0] - 1), min(k, directions.shape[0] - 1)
         if not done or not _take_ray(
             origins[start, 0], origins[start, 1], directions[way, 0], directions[way, 1], max_distance, ray
