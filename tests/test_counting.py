@@ -78,20 +78,6 @@ def test_crowds_are_counted_at_once():
     assert bp.count_neighbors(points, 0.5, period=(1, 1, 1)) == 300_000 * 299_999 // 2
 
 
-@pytest.mark.parametrize("dim", [2, 3])
-def test_in_lattices_as_neighbors_finds(dim):
-    random = np.random.default_rng(dim)
-    cell = np.eye(dim) + np.tril(np.full((dim, dim), 0.3), -1)
-    points, others = (np.rint(random.random((n, dim)) @ cell * 64) / 64 for n in (900, 500))
-    slab = [row.tolist() if k else None for k, row in enumerate(cell)]
-    for period in (cell, slab):
-        lengths = [0.0, 3 / 64, 0.2, 0.4, 0.9]
-        found = bp.count_neighbors(points, lengths, period=period)
-        assert found.tolist() == [len(bp.neighbors(points, r, period=period)) for r in lengths]
-        found = bp.count_neighbors(points, lengths, other=others, period=period)
-        assert found.tolist() == [len(bp.neighbors(points, r, other=others, period=period)) for r in lengths]
-
-
 @pytest.mark.parametrize("unit", [2.0**-600, 2.0**-210, 2.0**210, 2.0**600])
 def test_lengths_whose_squares_overflow_or_vanish(unit):
     points = np.random.default_rng(3).integers(0, 30, (600, 2)).astype(float)
