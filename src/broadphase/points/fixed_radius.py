@@ -589,7 +589,7 @@ def find_near_mixed(
         one = one_reach(reach.r, query.points.dtype)
         return _within_radii(reach, find_near(query, one, sort, parts, limit))
     mixed = _differ(reach.radii) or (query.others is not None and _differ(reach.other_radii))
-    if mixed and reach.r < _HUGE and len(query.points) + len(query.found) >= thresholds.LEAST_IN_BOXES:
+    if mixed and reach.r < _HUGE:
         found = _in_boxes(query, reach, sort, parts, limit)
         if found is not None:
             return found
@@ -607,7 +607,7 @@ def _in_boxes(query: PointQuery, reach: Reach, sort: bool, parts: int, limit: in
     worlds = len(query.envs) > 0
     period = query.period if np.isfinite(query.period).any() else None
     how: dict[str, Any] = {"period": period, "sort": sort, "threads": parts}
-    how["max_pairs"] = min(4 * limit + thresholds.LEAST_IN_BOXES, NO_LIMIT)
+    how["max_pairs"] = min(4 * limit + 500, NO_LIMIT)
     boxes = _around(query.points, reach.radii)
     try:
         if query.others is None:
