@@ -180,7 +180,7 @@ def test_a_motion_that_goes_around_for_ever_is_refused():
 
 
 def test_pairs_that_do_not_fit_are_refused(monkeypatch):
-    from broadphase.inputs import room
+    from broadphase.runtime import memory as room
 
     points, few = np.zeros((3_000, 2)), np.random.default_rng(0).random((3_000, 2))
     monkeypatch.setattr(room, "_ENOUGH_TO_ASK", 1 << 10)
