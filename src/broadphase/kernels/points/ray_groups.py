@@ -231,14 +231,14 @@ def _keys_of_shape(worlds, table, slot, rough, below, limit):
 
 
 @always_inline
-def _compare(worlds, table, world, base, number, rough, below, limit, ignores, owns, found):
+def _compare(worlds, table, world, base, number, rays, found):
     """Compare `LANES` rays with the boxes of a world, whose slot ``base`` has this number.
 
     Returns the least time, the second, and the number of the box that has the least.  With a ``table`` of
     shapes it is these that are compared.
     """
     columns, names, first, last = worlds.columns, worlds.names, worlds.tops[world, 0], worlds.tops[world, 1]
-    best, second, which = found
+    (rough, below, limit, ignores, owns), (best, second, which) = rays, found
     for top in range(first, last):
         name, begin, end = names[0, top], np.int64(top), np.int64(top + 1)
         if name == NOTHING:
@@ -262,6 +262,17 @@ def _compare(worlds, table, world, base, number, rough, below, limit, ignores, o
             which = chosen(key < best, here, which)
             best = smaller(key, best)
     return best, second, which
+
+
+@always_inline
+def _compare_all(worlds, table, world, bases, rough, below, limit, ignores, owns):
+    """The same with the boxes of a world, then those of the one that all share."""
+    inf, shared = splat(np.float32(np.inf)), worlds.shared
+    rays = rough, below, limit, ignores, owns
+    found = _compare(worlds, table, world, bases[0], 0, rays, (inf, inf, inf))
+    if world != shared:  # which has no boxes where none are in all environments
+        found = _compare(worlds, table, shared, bases[1], _MOST, rays, found)
+    return found
 
 
 @always_inline
@@ -331,7 +342,7 @@ def first_hits_of_groups(
     owns, others = some_rows(1, LANES, np.float32), some_rows(2, LANES, np.float32)
     limit, same, ignores = -rounded_down(-max_distance), rays.steps[2] == 0, rays.ignored.shape[0] > 0
     below = 0 if rays.origins.itemsize == 4 else dim  # float32 needs no rounding
-    inf, last = splat(np.float32(np.inf)), splat(_LAST)
+    last = splat(_LAST)
     unsettled = hits = tests = sound = np.int64(0)
     for first_ray in range(0, per_group, LANES):
         count = min(LANES, per_group - first_ray)
@@ -358,14 +369,8 @@ def first_hits_of_groups(
                 known = sound & _read_origins(rays, 3, group, first_ray, count, rough)
             if ignores:
                 _write_owns(worlds, slots, rays.ignored, base, count, world, bases, owns)
-            found = inf, inf, inf
-            found = _compare(worlds, None, world, bases[0], 0, rough, below, limit, ignores, owns, found)
-            tests += count * (tops[world, 1] - tops[world, 0])
-            if world != shared:  # which has no boxes where none are in all environments
-                found = _compare(
-                    worlds, None, shared, bases[1], _MOST, rough, below, limit, ignores, owns, found
-                )
-                tests += count * (tops[shared, 1] - tops[shared, 0])
+            found = _compare_all(worlds, None, world, bases, rough, below, limit, ignores, owns)
+            tests += count * (tops[world, 1] - tops[world, 0] + tops[shared, 1] - tops[shared, 0])
             store(others, 0, 0, found[1])
             store(others, 1, 0, found[2])
             lanes = (bits(found[0] <= last) | ~known) & ((1 << count) - 1)
@@ -419,7 +424,7 @@ def first_shapes_of_groups(
     units, nearest = some_rows(2, LANES, np.float64), some_rows(1, LANES, np.float64)
     owns, others = some_rows(1, LANES, np.float32), some_rows(2, LANES, np.float32)
     limit, ignores = -rounded_down(-max_distance), rays.ignored.shape[0] > 0
-    below, last, inf = 0 if rays.origins.itemsize == 4 else 2, splat(_LAST), splat(np.float32(np.inf))
+    below, last = 0 if rays.origins.itemsize == 4 else 2, splat(_LAST)
     unsettled = hits = tests = sound = np.int64(0)
     for first_ray in range(0, per_group, LANES):
         count = min(LANES, per_group - first_ray)
@@ -442,14 +447,8 @@ def first_shapes_of_groups(
             store(rough, 8, 0, plus(times(reach, splat(_SLACK)), splat(_TINY)))
             if ignores:
                 _write_owns(worlds, slots, rays.ignored, base, count, world, bases, owns)
-            found = inf, inf, inf
-            found = _compare(worlds, table, world, bases[0], 0, rough, below, limit, ignores, owns, found)
-            tests += count * (tops[world, 1] - tops[world, 0])
-            if world != shared:
-                found = _compare(
-                    worlds, table, shared, bases[1], _MOST, rough, below, limit, ignores, owns, found
-                )
-                tests += count * (tops[shared, 1] - tops[shared, 0])
+            found = _compare_all(worlds, table, world, bases, rough, below, limit, ignores, owns)
+            tests += count * (tops[world, 1] - tops[world, 0] + tops[shared, 1] - tops[shared, 0])
             store(others, 0, 0, found[1])
             store(others, 1, 0, found[2])
             lanes, left = (bits(found[0] <= last) | ~known) & ((1 << count) - 1), np.int64(0)
