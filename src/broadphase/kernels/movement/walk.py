@@ -350,8 +350,6 @@ def _walk(scene, n, m, mine, motions, period, rules, memory):
         if not is_round or _is_there(turn, x - at_x, tolerance):
             break
         log.counts[0] = met
-        if free:  # or it is above its floor, which has tangents from there
-            y = lowered(obstacles, count, shapes, grid, x, y, trip, tolerance, rules)
         count = _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, rules)
         if count < 0:
             break
@@ -387,9 +385,12 @@ def _walk(scene, n, m, mine, motions, period, rules, memory):
             up = abs(dx) - down - left_over, left_over
             place = region, x, y, trip, tolerance
             x, y, count = _slid_up(obstacles, scene, mine, place, up, free, rules, log)
-    if count < 0 or log.counts[0] > log.hits.shape[0] or log.counts[1] > log.bends.shape[0]:
+    if count < 0:  # two returns: with one, compiled code counts references, and walks take twice as long
         log.counts[0] = hits
-        return BUFFER_FULL if count < 0 else MORE_LOG
+        return BUFFER_FULL
+    if log.counts[0] > log.hits.shape[0] or log.counts[1] > log.bends.shape[0]:
+        log.counts[0] = hits
+        return MORE_LOG
     to_x = _settled(to_x, was_x, x, 0.0, trip.left, trip.right, width)
     to_y = _settled(to_y, was_y, y, dy, trip.top, trip.bottom, height)
     x, y = to_x + trip.left, to_y + trip.top
