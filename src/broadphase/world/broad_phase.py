@@ -29,25 +29,13 @@ from broadphase.kernels.movement.motion import EVERY_LAYER, Frame, put_waiting, 
 from broadphase.kernels.movement.path import Buffers
 from broadphase.kernels.movement.sweep import MOST_TURNS
 from broadphase.kernels.pairs.near import boxes_in_layers, list_few, list_found, list_near
-from broadphase.kernels.shapes.queries import FEW, BodyRules, put_near
+from broadphase.kernels.shapes.queries import FEW, put_near
 from broadphase.kernels.tree.queries import put_in_box, search_rays
-from broadphase.kernels.tree.shapes import (
-    first_shape_on_ray,
-    first_shapes_on_rays,
-    nearest_shapes_of_many,
-    shape_between,
-    shapes_between,
-)
 from broadphase.methods.pair_order import as_pairs, sorted_rows
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.runtime.memory import PairArray
 from broadphase.world.bodies import ALL, BodyStore, Ignored, Layers, Rows
-
-Point = tuple[float, float]
-
-ShapeHit = tuple[int, float, float, float]
-"""``row, distance`` and the normal; row -1 for nothing."""
 
 # The index of bodies that move, and that of static ones.
 _DYNAMIC, _STATIC = _BOTH = (0, 1)
@@ -291,11 +279,6 @@ class BroadPhase:
             found.append(rows[pairs[:count, 1]])
         return np.concatenate(found)
 
-    def first_on_ray(self, ray: Given, rules: BodyRules) -> ShapeHit:
-        """The body that a ray ``x, y, dx, dy, max_distance`` enters first; row -1 for none."""
-        found: ShapeHit = first_shape_on_ray(self.all_trees(), ray, self._store.table.columns, rules)
-        return found
-
     def all_trees(self) -> tuple[Tree, ...]:
         """The trees of all bodies, for kernels."""
         if self._store.marks.counts.item(-1) or self._unsettled:
@@ -316,37 +299,6 @@ class BroadPhase:
                 return None
             self.hand_over()
         return self._searched() if self._outdated else self._trees
-
-    def first_on_rays(self, rays: Floats, own: Rows, rules: BodyRules) -> tuple[Rows, Floats]:
-        """The same for many rays: the rows, -1 for none, and ``(m, 3)`` distances and normals.
-
-        Ray ``k`` passes through the bodies in ``own[k]``.
-        """
-        trees = self.all_trees()
-        found, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
-        first_shapes_on_rays(trees, rays, own, self._store.table.columns, rules, found, hits)
-        return found, hits
-
-    def sees(self, start: Point, end: Point, i: int, j: int, rules: BodyRules) -> bool:
-        """Whether no body lies between two points, but for those in rows ``i`` and ``j``; -1: none."""
-        known = start, end, i, j, self._store.table.columns, rules
-        return bool(shape_between(self.all_trees(), *known) < 0)
-
-    def see(
-        self, starts: Floats, ends: Floats, i: Rows, j: Rows, rules: BodyRules, free: npt.NDArray[np.bool_]
-    ) -> None:
-        """The same for lines that are ``free`` so far; a single start or end, and its row, is that of all."""
-        shapes_between(self.all_trees(), starts, ends, i, j, self._store.table.columns, rules, free)
-
-    def nearest_to_many(self, points: Floats, k: int, own: Rows, rules: BodyRules) -> tuple[Rows, Floats]:
-        """The bodies nearest to points, by distance, then row: ``(m, k)``, filled up with -1 and inf.
-
-        Point ``m`` does not find those in ``own[m]``.
-        """
-        trees = self.all_trees()
-        rows, distances = np.full((len(points), k), -1, np.int32), np.full((len(points), k), math.inf)
-        nearest_shapes_of_many(trees, points, own, self._store.table.columns, rules, rows, distances)
-        return rows, distances
 
     def _searched(self) -> tuple[Tree, ...]:
         """The trees of both indexes, for kernels that search them in one call."""

@@ -410,7 +410,9 @@ class Queries:
         """Whether nothing lies between two points, but for the bodies in rows ``i`` and ``j``; -1: none."""
         periodic, map_ = self._space.periodic, self._state.tiles if tiles else None
         is_free = not periodic and (map_ is None or start == end or map_.line_of_sight(start, end))
-        is_free = is_free and self._broad_phase.sees(start, end, i, j, rules)
+        if is_free:
+            known = start, end, i, j, self._store.table.columns, rules
+            is_free = bool(in_trees.shape_between(self._broad_phase.all_trees(), *known) < 0)
         if not (periodic or self.asked.wanted):
             return is_free
         start, end = sorted((start, end))  # the same rounding from both ends
@@ -443,7 +445,8 @@ class Queries:
         elif count:
             if map_ is not None:
                 free = map_.line_of_sight(starts, ends) | (starts == ends).all(axis=1)
-            self._broad_phase.see(starts, ends, from_rows, to_rows, known, free)
+            those = starts, ends, from_rows, to_rows, self._store.table.columns
+            in_trees.shapes_between(self._broad_phase.all_trees(), *those, known, free)
         return free.reshape(axes if len(axes) >= len(more) else more)
 
     def _ends(self, given: Any, name: str) -> tuple[Floats, Rows, tuple[int, ...]]:
@@ -484,14 +487,15 @@ class Queries:
         """The first bodies that a ray hits before ``max_distance``, not their images."""
         (x, y), (dx, dy) = start, direction
         if most == 1:
-            found = self._broad_phase.first_on_ray((x, y, dx, dy, max_distance), self._known(rules))
+            known = (x, y, dx, dy, max_distance), self._store.table.columns, self._known(rules)
+            found = in_trees.first_shape_on_ray(self._broad_phase.all_trees(), *known)
             return [] if found[0] < 0 else [self._body_hit(start, direction, found)]
         rows = self._broad_phase.on_ray((x, y, dx, dy, max_distance))
         hits, count = np.empty((len(rows), 3)), len(rows)
         if rules is not None:
             count = kernel.keep_fitting(rows, count, rules)
-        known = self._store.table.columns, x, y, dx, dy, max_distance
-        count = kernel.keep_on_ray(rows, count, *known, hits)
+        ray = x, y, dx, dy, max_distance
+        count = kernel.keep_on_ray(rows, count, self._store.table.columns, *ray, hits)
         order = np.lexsort((rows[:count], hits[:count, 0]))[:most]
         met: Any = zip(rows[order].tolist(), hits[order].tolist(), strict=True)
         return [self._body_hit(start, direction, (row, *hit)) for row, hit in met]
@@ -631,7 +635,10 @@ class Queries:
 
     def _first_straight(self, rays: Floats, ignored: Rows, rules: Rules) -> tuple[Rows, Floats]:
         """The same without images."""
-        return self._broad_phase.first_on_rays(np.ascontiguousarray(rays), ignored, self._known(rules))
+        known = np.ascontiguousarray(rays), ignored, self._store.table.columns, self._known(rules)
+        found, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
+        in_trees.first_shapes_on_rays(self._broad_phase.all_trees(), *known, found, hits)
+        return found, hits
 
     # ---- nearest bodies
 
@@ -686,10 +693,11 @@ class Queries:
         return rows, distances
 
     def _nearest_many(self, places: Floats, most: int, ignored: Rows, rules: Rules) -> tuple[Rows, Floats]:
-        """The same without images."""
-        return self._broad_phase.nearest_to_many(
-            np.ascontiguousarray(places), most, ignored, self._known(rules)
-        )
+        """The same without images: ``(m, most)``, filled up with -1 and inf."""
+        known = np.ascontiguousarray(places), ignored, self._store.table.columns, self._known(rules)
+        rows, distances = np.full((len(places), most), -1, np.int32), np.full((len(places), most), math.inf)
+        in_trees.nearest_shapes_of_many(self._broad_phase.all_trees(), *known, rows, distances)
+        return rows, distances
 
     def _left_out(self, ignore: Any, count: int, what: str) -> Rows:
         """``(count, 1)``: the row that each query ignores; -1 for none."""

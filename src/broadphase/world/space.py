@@ -10,7 +10,6 @@ the last column comes the first again (`TileGrid.around`).
 """
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -170,11 +169,6 @@ def moved_columns(columns: ShapeColumns, rows: npt.NDArray[np.integer], shift: F
         *(columns.kinds[rows], *places, columns.width[rows], columns.height[rows]),
         *(columns.starts[rows], columns.counts[rows], columns.points, columns.axes),
     )
-
-
-def starts_of(groups: npt.NDArray[Any], count: int) -> npt.NDArray[np.int64]:
-    """Where each of ``count`` groups begins in their ascending numbers, and where the last ends."""
-    return np.searchsorted(groups, np.arange(count + 1)).astype(np.int64, copy=False)
 
 
 def bounds_of(columns: ShapeColumns) -> Floats:
