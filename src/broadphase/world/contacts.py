@@ -343,13 +343,16 @@ class ContactTracker:
             how = kernel.STOPPED if stopped else kernel.CROSSED
             self.notes.append([(mover, other, serial.item(mover), serial.item(other), *normal, how)])
 
-    def note_many(self, rows: Rows, hits: Floats, *, stopped: bool = False) -> None:
-        """`note` for the hits of many movers with these rows, as kernels write them; tiles are left out."""
-        if not len(hits) or not self._store.tag_sets.heard_now.hears:
+    def note_many(self, rows: Rows, stops: Floats, crossed: Floats) -> None:
+        """`note` for what stopped movers with these rows, and what they crossed; tiles are left out.
+
+        Both are hits as kernels write them.
+        """
+        sets = self._store.tag_sets
+        if not (len(stops) or len(crossed)) or not sets.heard_now.hears:
             return
-        notes, how = np.empty((len(hits), 7)), kernel.STOPPED if stopped else kernel.CROSSED
-        noted = notes[: kernel.note_hits(rows, hits, how, *self._tags, self._store.serial, notes)]
-        if not self._store.tag_sets.exact:
+        noted = kernel.note_hits(rows, stops, crossed, *self._tags, self._store.serial)
+        if not sets.exact:
             noted = noted[self.concerned(noted[:, :2].astype(np.int32))]
         if len(noted):
             self.notes.append(noted)

@@ -378,24 +378,26 @@ STOPPED, CROSSED = 1, 2
 
 
 @jit
-def note_hits(rows, hits, how, bits, group, category, mask, serial, notes):
-    """Write the hits with bodies that a listener may want as notes; returns how many.
+def note_hits(rows, stops, crossed, bits, group, category, mask, serial):
+    """The hits with bodies that a listener may want as notes: what stopped movers, then what they crossed.
 
-    ``rows`` are those of the movers, ``hits`` as `movement.motion.move_many` writes them.  A note is the rows
+    ``rows`` are those of the movers; hits are as `movement.motion.move_many` writes them.  A note is the rows
     of mover and other body, the serial numbers of both, the normal, and `STOPPED` or `CROSSED`.
     """
-    noted = np.int64(0)
-    for k in range(hits.shape[0]):
-        if hits[k, 5] < 0.0:
-            continue
-        i, j = np.int64(rows[np.int64(hits[k, 8])]), np.int64(hits[k, 5])
-        if not _are_wanted(i, j, bits, group, category, mask):
-            continue
-        notes[noted, 0], notes[noted, 1] = float(i), float(j)
-        notes[noted, 2], notes[noted, 3] = float(serial[i]), float(serial[j])
-        notes[noted, 4], notes[noted, 5], notes[noted, 6] = hits[k, 1], hits[k, 2], float(how)
-        noted += 1
-    return noted
+    notes, noted = np.empty((stops.shape[0] + crossed.shape[0], 7), np.float64), np.int64(0)
+    for how in (STOPPED, CROSSED):
+        hits = stops if how == STOPPED else crossed
+        for k in range(hits.shape[0]):
+            if hits[k, 5] < 0.0:
+                continue
+            i, j = np.int64(rows[np.int64(hits[k, 8])]), np.int64(hits[k, 5])
+            if not _are_wanted(i, j, bits, group, category, mask):
+                continue
+            notes[noted, 0], notes[noted, 1] = float(i), float(j)
+            notes[noted, 2], notes[noted, 3] = float(serial[i]), float(serial[j])
+            notes[noted, 4], notes[noted, 5], notes[noted, 6] = hits[k, 1], hits[k, 2], float(how)
+            noted += 1
+    return notes[:noted]
 
 
 @inline

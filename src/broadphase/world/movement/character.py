@@ -246,8 +246,7 @@ class Character:
                 widen(state, rows, near, pushes, begin)
         hits = memory.log.hits[: memory.log.counts[0]]
         crossed = concerned(state, rows, memory.log.crossed[: memory.log.counts[2]])
-        state.contacts.note_many(rows, hits, stopped=True)
-        state.contacts.note_many(rows, crossed)
+        state.contacts.note_many(rows, hits, crossed)
         for met in (hits, crossed) if state.space.periodic else ():
             wrap_touches(met, state.space.lengths)
         floors, ladders = memory.ends.floors[:, :3], memory.ends.floors[:, 3:]

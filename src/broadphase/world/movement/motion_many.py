@@ -285,10 +285,8 @@ class _Run:
             waiting = store.static[call.rows]
             if waiting.any():
                 store.put_many(call.rows[waiting], self._places[waiting])
-        if len(hits):
-            stops = hits[call.responses[hits[:, 8].astype(np.int64)] != CROSS]
-            state.contacts.note_many(call.rows, stops, stopped=True)
-        state.contacts.note_many(call.rows, crossed)
+        stops = hits[call.responses[hits[:, 8].astype(np.int64)] != CROSS] if len(hits) else hits
+        state.contacts.note_many(call.rows, stops, crossed)
         if not call.ignored:
             matcher = state.listeners.matcher
             state.contacts.searched = Searched(call.rows, self._regions, self._near, matcher)
