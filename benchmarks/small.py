@@ -244,8 +244,27 @@ def join_by_hand(boxes: Any, other: Any, period: Any = None) -> Any:
     return np.column_stack(np.nonzero(overlaps_by_hand(boxes, other, period)))
 
 
+def swept_by_hand(boxes: Any, motion: Any, period: Any = None) -> Any:
+    """Pairs that meet, and when; with a period, of the images next to each other."""
+    turns = (
+        np.array([(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1)]) if period is not None else np.zeros((1, 2))
+    )
+    shift = (turns * (0 if period is None else period))[:, None, None]
+    away = boxes[:, None, :2] - boxes[:, 2:] + shift, boxes[:, :2] - boxes[:, None, 2:] - shift
+    way = motion[:, None] - motion
+    start = np.concatenate(away, axis=-1)
+    goal = start + np.concatenate((way, -way), axis=-1)
+    with np.errstate(all="ignore"):
+        when = start / (start - goal)
+    since = np.where(start > 0, np.where(goal > 0, np.inf, when), 0).max(axis=-1)
+    until = np.where(goal > 0, np.where(start > 0, -np.inf, when), 1).min(axis=-1)
+    times = np.where(since <= until, since, np.inf).min(axis=0)
+    i, j = np.nonzero(np.triu(times <= 1, 1))
+    return np.column_stack((i, j)), times[i, j]
+
+
 def of_boxes() -> list[Row]:
-    """`pairs`, `join` and `count_pairs`, with each argument and with two."""
+    """`pairs`, `join`, `count_pairs` and `swept_pairs`, with each argument and with two."""
     random = np.random.default_rng(SEED)
     low, other_low = random.random((2, FIVE, 2)) * 9
     boxes, other = np.hstack((low, low + 3)), np.hstack((other_low, other_low + 3))
@@ -253,6 +272,8 @@ def of_boxes() -> list[Row]:
     alike = env[:, None] == env
     agree = (sets[:, None] & masks != 0) & (sets & masks[:, None] != 0)
     lengths, period = (10.0, 10.0), np.array([10.0, 10.0])
+    motion = random.normal(0, 2, (FIVE, 2))
+    inside = boxes * 0.8
 
     def pairs(name: str, by_hand: Callable[[], Any], **options: Any) -> Row:
         return Row(name, lambda: bp.pairs(boxes, **options), {"NumPy": by_hand})
@@ -269,6 +290,16 @@ def of_boxes() -> list[Row]:
             "join, period",
             lambda: bp.join(boxes, other, period=lengths),
             {"NumPy": lambda: join_by_hand(boxes, other, period)},
+        ),
+        Row(
+            "swept_pairs",
+            lambda: bp.swept_pairs(boxes, motion),
+            {"NumPy": lambda: swept_by_hand(boxes, motion)},
+        ),
+        Row(
+            "swept_pairs, period",
+            lambda: bp.swept_pairs(inside, motion, period=lengths),
+            {"NumPy": lambda: swept_by_hand(inside, motion, period)},
         ),
     ]
 

@@ -437,13 +437,13 @@ def lined_up(*given: Named) -> tuple[list[Rows], bool]:
 
     A single row or number is repeated.
     """
-    batches = [(len(array), name) for array, name, width in given if array.ndim > (width > 0)]
-    for length, name in batches[1:]:
-        if length != batches[0][0]:
-            raise ValueError(
-                f"{batches[0][1]} has {batches[0][0]} rows and {name} has {length}; "
-                "a batch needs one for each query"
-            )
-    n = batches[0][0] if batches else 1
+    n, first = 1, ""
+    for array, name, width in given:
+        if array.ndim > (width > 0):
+            if first and len(array) != n:
+                raise ValueError(
+                    f"{first} has {n} rows and {name} has {len(array)}; a batch needs one for each query"
+                )
+            n, first = len(array), first or name
     rows = [array if array.ndim > (width > 0) else array[None].repeat(n, axis=0) for array, _, width in given]
-    return rows, not batches
+    return rows, not first
