@@ -123,6 +123,19 @@ def test_kept_cells_serve_many_distances():
 
 
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
+@pytest.mark.parametrize("period", [None, 1.0])
+def test_any_number_of_queries_is_answered_alike(dim, dtype, period):
+    """Few are searched in one call once there are cells and a tree, many by other kernels."""
+    rng = np.random.default_rng(dim)
+    index = bp.PointIndex(np.round(rng.random((700, dim)), 2).astype(dtype), period=period)
+    index.remove_many(range(0, 700, 7))
+    index.neighbors(rng.random((500, dim)), 0.1)
+    index.nearest(rng.random((500, dim)), 1)
+    for n, k in ((0, 1), (1, 1), (2, 9), (16, 3), (48, 3), (49, 3), (64, [1, 2]), (128, 1), (129, 2)):
+        expect_same(index, np.round(rng.random((n, dim)), 2).astype(dtype), 0.07, k, period)
+
+
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
 def test_one_query_at_a_time(each, dim, dtype):
     def check(scene, r, period):
         points = point_scenes.points_of(scene, 700, dim, dtype)

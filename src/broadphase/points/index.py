@@ -60,6 +60,7 @@ from broadphase.points.neighborhoods import (
 )
 from broadphase.points.new_points import NewPoints, new_points
 from broadphase.points.several import Part, Several, are_periods_of_worlds, check_worlds, split_by_world
+from broadphase.points.thresholds import NEAREST_AT_ONCE
 
 _nearest_in_tree = try_call(nearest_in_tree)
 _new = tuple.__new__
@@ -99,6 +100,14 @@ class _Kept(Kept):
         except OverflowError:  # an int that no float can hold
             return None
         return found if found is not None and found[2] else None
+
+    def nearest_many(self, points: Points, k: int, r: Any) -> tuple[Numbers, Points] | None:
+        """The same of a few points, in rows."""
+        if len(points) * (1 + k) > NEAREST_AT_ONCE or type(r) is not float:
+            return None
+        rows: Any = np.ascontiguousarray(points, np.float64)
+        found = self.nearest_one(rows, k, r)
+        return None if found is None else (found[0].reshape(-1, k), found[1].reshape(-1, k))
 
 
 _OTHER_NAMES = {
@@ -509,11 +518,12 @@ class PointIndex(ById):
                     ids = found[0] if asked.ids is None else asked.ids[found[0]]
                     return _new(Nearest, (ids, found[1]))
         parts, places, r = thread_count(threads), as_places(k), settled_reach(r)
-        if type(asked) is NewPoints and env is None and not exclude_self:
+        if asked is not None and env is None and not exclude_self:
             points = rows = settled(points, "points", POINTS)
             many = asked.nearest_many(rows, places.most, r) if rows.ndim == 2 else None
             if many is not None:
-                return Nearest(*places.of(*many))
+                ids, distances = places.of(*many)
+                return Nearest(ids if asked.ids is None else asked.ids[ids], distances)
         (points,), env, axes = self._in_rows(env, points)
         query, kept, several = self._query(points, env)
         counted = Counted(bool(exclude_self))

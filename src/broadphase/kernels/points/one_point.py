@@ -9,7 +9,7 @@ import numpy as np
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.results import result
 from broadphase.kernels.machine.jit import holds_gil, inline, numbers, rows
-from broadphase.kernels.machine.memory import few, many, one_row
+from broadphase.kernels.machine.memory import few, many, one_row, with_columns
 from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane, splat, store
 from broadphase.kernels.points.distance import (
     distance_along,
@@ -143,43 +143,57 @@ def scan_near(columns, values, r):
 
 
 @holds_gil
-@numbers(values=(2, 3))
+@rows(values=(2, 3))
 def nearest_in_tree(tree, n, around, values, k, r):
-    """What `scan_nearest` returns, of ``n`` points in a tree."""
+    """What `scan_nearest` returns, of ``n`` points in a tree, but in one row: one point after the other."""
     columns, own, boxes, levels = tree.points.columns, tree.points.own, tree.boxes, tree.levels
     kind = columns.dtype.type
     point, squares = one_row(columns.shape[0], columns.dtype), one_row(LANES, columns.dtype)
-    ids, distances = result((1, k), np.int32), result((1, k), columns.dtype)
-    _none_yet(ids, distances, 0, k)
-    reach, count, sound = kind(r), np.int64(0), take_place(values, around, point) and r >= 0
-    bound = safe_bound(columns, reach * reach)
-    groups, least, waiting = many(_OPEN, np.int64), many(_OPEN, np.float64), np.int64(0)
-    if sound:
-        groups[0], least[0], waiting = np.int64(levels.shape[0] - 2) << 40, 0.0, np.int64(1)
-    while waiting > 0:
-        waiting -= 1
-        if least[waiting] > bound:
-            continue
-        level, group = groups[waiting] >> 40, groups[waiting] & ((np.int64(1) << 40) - 1)
-        if level < 0:
-            bound, count = _insert(
-                columns, own, group * LANES, n, point, around, 0, k, reach, bound, ids, distances, count
-            )
-            continue
-        at, some = levels[level] + group * LANES, splat(kind(np.inf))
-        near = _squares_of_boxes(boxes, at, point, around)
-        store(squares, 0, 0, near)
-        # Boxes that hold nothing are infinitely far away, which an infinite bound would let pass.
-        lanes, first = bits((near <= splat(bound)) & (load(boxes, 0, at) < some)), waiting
-        while lanes != 0:
-            lane = lowest_lane(lanes)
-            lanes &= lanes - 1
-            groups[waiting] = ((level - 1) << 40) | (group * LANES + lane)
-            least[waiting] = squares[0, lane]
-            waiting += 1
-            # The nearest is opened first.
-            before = waiting - 2
-            if before >= first and least[before] < least[waiting - 1]:
-                groups[before], groups[waiting - 1] = groups[waiting - 1], groups[before]
-                least[before], least[waiting - 1] = least[waiting - 1], least[before]
-    return ids[0], distances[0], sound
+    m, reach, sound = values.shape[0], kind(r), r >= 0
+    all_ids, all_distances = result((1, m * k), np.int32), result((1, m * k), columns.dtype)
+    ids, distances = with_columns(all_ids, k), with_columns(all_distances, k)
+    groups, least = many(_OPEN, np.int64), many(_OPEN, np.float64)
+    for turn in range(m):
+        _none_yet(ids, distances, turn, k)
+        sound &= take_place(values[turn], around, point)
+        count, bound = np.int64(0), safe_bound(columns, reach * reach)
+        groups[0], least[0], waiting = np.int64(levels.shape[0] - 2) << 40, 0.0, np.int64(sound)
+        while waiting > 0:
+            waiting -= 1
+            if least[waiting] > bound:
+                continue
+            level, group = groups[waiting] >> 40, groups[waiting] & ((np.int64(1) << 40) - 1)
+            if level < 0:
+                bound, count = _insert(
+                    columns,
+                    own,
+                    group * LANES,
+                    n,
+                    point,
+                    around,
+                    turn,
+                    k,
+                    reach,
+                    bound,
+                    ids,
+                    distances,
+                    count,
+                )
+                continue
+            at, some = levels[level] + group * LANES, splat(kind(np.inf))
+            near = _squares_of_boxes(boxes, at, point, around)
+            store(squares, 0, 0, near)
+            # Boxes that hold nothing are infinitely far away, which an infinite bound would let pass.
+            lanes, first = bits((near <= splat(bound)) & (load(boxes, 0, at) < some)), waiting
+            while lanes != 0:
+                lane = lowest_lane(lanes)
+                lanes &= lanes - 1
+                groups[waiting] = ((level - 1) << 40) | (group * LANES + lane)
+                least[waiting] = squares[0, lane]
+                waiting += 1
+                # The nearest is opened first.
+                before = waiting - 2
+                if before >= first and least[before] < least[waiting - 1]:
+                    groups[before], groups[waiting - 1] = groups[waiting - 1], groups[before]
+                    least[before], least[waiting - 1] = least[waiting - 1], least[before]
+    return all_ids[0], all_distances[0], sound
