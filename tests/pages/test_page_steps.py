@@ -151,3 +151,44 @@ def test_a_tree_stays_while_balls_move_within_their_margins(evaluate):
         boxes = np.array(state["boxes"]).reshape(-1, 4)
         index = bp.BoxTree(boxes)
         assert all(balls == index.query_box(box).tolist() for box, balls in state["queries"])
+
+
+def test_a_line_that_sweeps_tests_each_box_with_the_open_ones(evaluate):
+    """A box is open from its first edge to its last; the tests are those of the early stop."""
+    states = evaluate(
+        """async () => {
+            const { STEPS, stateOf } = await import('./steps.js');
+            const { lineOf, pictureOf } = await import('./picture.js');
+            const step = STEPS.find((step) => step.name === 'sorted');
+            const touching = [[1, [60, 60]], [2, [60, 120]], [3, [75, 90]]];
+            return step.values.map((value, slider) => {
+                const { boxes, results: { sort_and_sweep: sorted } } = stateOf(step, slider, 0, touching);
+                const picture = pictureOf(step, slider, 0, touching);
+                const [own] = picture.lanes;
+                const waiting = lineOf(own, Infinity, picture.marked);
+                return { axis: sorted.axis, boxes: [...boxes], early: sorted.tests, edges: own.sweep,
+                         tests: [...own.tests], waiting, between: lineOf(own, 1.5, 0).at };
+            });
+        }"""
+    )
+    for state in states:
+        boxes, axis = np.array(state["boxes"]).reshape(-1, 4), state["axis"]
+        low, high = boxes[:, axis], boxes[:, 2 + axis]
+        tests = np.reshape(state["tests"], (-1, 2))
+        early = np.reshape(state["early"], (-1, 2))
+        assert sorted(map(sorted, tests.tolist())) == sorted(map(sorted, early.tolist()))
+        assert len(state["edges"]) == 2 * len(boxes)
+        assert state["between"] == np.mean([edge["at"] for edge in state["edges"][:2]])
+        last = -np.inf
+        for edge in state["edges"]:
+            assert edge["at"] == (low if edge["isFirst"] else high)[edge["ball"]] >= last
+            last = edge["at"]
+            is_open = {*edge["open"]}
+            assert is_open >= {*np.flatnonzero((low < last) & (last < high))}
+            assert is_open <= {*np.flatnonzero((low <= last) & (last <= high))}
+            made = tests[edge["before"] : edge["made"]]
+            newcomer = {edge["ball"]} if edge["isFirst"] else set()
+            assert {*made[:, 0].tolist()} == (is_open - newcomer if edge["isFirst"] else set())
+            assert {*made[:, 1].tolist()} <= newcomer
+        assert (state["waiting"]["ball"], state["waiting"]["isFirst"]) == (3, True)
+        assert {*map(len, (edge["open"] for edge in state["edges"]))} > {0, 1, 2}

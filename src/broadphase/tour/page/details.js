@@ -4,7 +4,6 @@ import { isTested } from "./methods/sweep_and_prune.js";
 import { canvasFont, colour, sharp, whole } from "./palette.js";
 
 const HEAD = 22; // pixels for the title
-const FINEST = 5; // pixels that a row needs to be distinct
 
 /** One bar per pair: pairs that were compared, and pairs whose boxes overlap. */
 export function drawPairs(canvas, width, height, tests, hits, count, end) {
@@ -32,50 +31,33 @@ export function drawPairs(canvas, width, height, tests, hits, count, end) {
   title(context, "Each bar is a pair: compared, or found to overlap", width);
 }
 
-/** Sorted intervals, one bar each, and the sweep from each; if there are many, a sample. */
-export function drawIntervals(canvas, width, height, order, frame, world, place, end) {
+/** The balls in sorted order, a bar for the width of each, and how far each looks; the sweep line crosses the bars of the open ones. */
+export function drawIntervals(canvas, width, height, order, frame, world, place, line) {
   const context = cleared(canvas, width, height);
   const [axis, count] = order;
   const ids = order.subarray(2, 2 + count);
   const stops = order.subarray(2 + count);
-  const every = Math.max(1, Math.ceil((count * FINEST) / (height - HEAD - 6)));
-  const step = (height - HEAD - 6) / Math.ceil(count / every);
+  const step = (height - HEAD - 6) / count;
   const at = (value) => (axis ? ((value - place.top) * width) / place.height : value - place.left) * place.scale;
   const edge = (k, side) => at(frame.centers[2 * ids[k] + axis] + side * world.halves[2 * ids[k] + axis]);
-  const bars = new Path2D();
-  const walks = new Path2D();
   const thick = Math.max(step * 0.55, 1.5);
-  for (let row = 0; row * every < count; row++) {
-    const k = row * every;
-    const y = HEAD + row * step;
-    const left = edge(k, -1);
-    bars.rect(left, y, Math.max(edge(k, 1) - left, 1), thick);
-    // The boxes that this one reaches start left of its right end; its sweep goes down to the last of them.
-    const down = (stops[k] - k - 1) / every;
-    if (down > 0) walks.rect(edge(k, 1) - 1, y, 2, down * step + thick);
-  }
+  const open = [];
+  ids.forEach((ball, k) => {
+    const y = HEAD + k * step;
+    const isOpen = line.open.includes(ball);
+    if (isOpen) open.push(k + 1);
+    // The boxes that this one reaches start before it ends; its sweep goes down to the last of them.
+    context.fillStyle = colour("test");
+    if (stops[k] > k + 1) context.fillRect(edge(k, 1) - 1, y, 2, (stops[k] - k - 1) * step + thick);
+    context.fillStyle = colour("method-sort_and_sweep");
+    context.globalAlpha = isOpen ? 1 : 0.4;
+    context.fillRect(edge(k, -1), y, Math.max(edge(k, 1) - edge(k, -1), 1), thick);
+    context.globalAlpha = 1;
+  });
   context.fillStyle = colour("test");
-  context.fill(walks);
-  context.fillStyle = colour("method-sort_and_sweep");
-  context.fill(bars);
-  if (end !== null) mark(context, ids, stops, edge, { step, every, thick }, end);
-  const some = every > 1 ? `, every ${every}th drawn` : "";
-  title(context, `Sorted along ${axis ? "y, top at the left" : "x"}${some}. A line down: how far that ball is swept`, width);
-}
-
-/** The ball that is being swept. */
-function mark(context, ids, stops, edge, { step, every, thick }, end) {
-  let k = 0;
-  for (let left = end - 1; k < ids.length; k++) {
-    const walk = Math.max(stops[k] - k - 1, 0);
-    if (left < walk) break;
-    left -= walk;
-  }
-  if (k >= ids.length) return;
-  const y = HEAD + Math.floor(k / every) * step;
-  context.strokeStyle = colour("ink");
-  context.lineWidth = 2;
-  context.strokeRect(edge(k, -1) - 2, y - 2, Math.max(edge(k, 1) - edge(k, -1), 2) + 4, thick + 4);
+  context.fillRect(at(line.at) - 1.25, HEAD - 4, 2.5, height - HEAD + 4);
+  const listed = open.length > 12 ? `${open.length} boxes` : open.join(", ") || "none";
+  title(context, `Sorted by ${axis ? "top" : "left"} edge. Open: ${listed}`, width);
 }
 
 /** The order of the edges before (above) and after some of the swaps (below); crossing lines have swapped. */

@@ -20,7 +20,7 @@ export const REASONS = {
     queries: "A query visits only the nodes of its tree that it overlaps.",
   },
   brute_force: "So few boxes are compared with each other before anything could be sorted.",
-  sort_and_sweep: "The order along one axis is kept, and few boxes share a place on it.",
+  sort_and_sweep: "Few boxes share a place on the axis, and only what has moved is put back in order.",
   sweep_and_prune: "It keeps the pairs, and its cost follows the edges that pass each other: few do here.",
   uniform_grid: "Arithmetic finds the cells of a box, so that entering all of them again in each frame costs little.",
   spatial_hash: "Arithmetic finds the slots of a box, wherever it is, and empty space costs nothing.",
@@ -38,7 +38,7 @@ export const REASONS = {
 
 const shareWords = (share) => (share === 0 ? "nothing moves" : share === 1 ? "all move" : `${share * 100} % move`);
 const numberWords = (n) => n.toLocaleString("en");
-export const timesWords = (times) => (times === null ? "more than 20 ×" : `${times < 10 ? times.toFixed(1) : Math.round(times)} ×`);
+export const timesWords = (times, most = 20) => (times === null ? `more than ${Math.floor(most)} ×` : `${times < 10 ? times.toFixed(1) : Math.round(times)} ×`);
 
 /** How a time compares with another, in words that a name follows; both are times the best. */
 export function comparedWords(times, other) {
@@ -180,12 +180,13 @@ class WinnerMap {
       return;
     }
     const { best, sentence, auto, code } = advice(data, state);
-    const bars = ranked.map(({ method, times }) => {
+    const bars = ranked.map(({ method, times: ofBest }) => {
+      const times = ofBest && ofBest / best.times;
       const bar = make("span", { className: times === null ? "bar over" : "bar" });
       bar.style.inlineSize = `${(100 * (times ?? 20)) / 20}%`;
       bar.style.setProperty("--own", shadeOf(method));
       const name = make("span", { className: "name" }, data.classes[method]);
-      const row = make("li", {}, name, make("span", { className: "track" }, bar), make("span", { className: "times" }, timesWords(times)));
+      const row = make("li", {}, name, make("span", { className: "track" }, bar), make("span", { className: "times" }, timesWords(times, 20 / best.times)));
       row.dataset.method = method;
       return row;
     });
@@ -193,7 +194,7 @@ class WinnerMap {
       make("h3", {}, `${where}: ${data.classes[best.method]}`),
       make("p", { className: "sentence" }, sentence),
       make("pre", { tabIndex: 0 }, make("code", {}, code)),
-      make("p", { className: "map-note" }, "Time of a frame, times the best:"),
+      make("p", { className: "map-note" }, `Time of a frame, times that of ${data.classes[best.method]}:`),
       make("ol", { className: "bars" }, ...bars),
       make("p", { className: "map-note" }, auto),
     );

@@ -259,28 +259,23 @@ const testLines = (count) => ({
   width: count < 400 ? 1.4 : 1,
 });
 
-/** The comparison that has just been made, while more follow. */
-export function markTest(context, tests, frame, place, end) {
-  const count = Math.min(end, tests.length / 2);
-  if (!count || 2 * count >= tests.length) return;
-  const at = (body) => [
-    (frame.centers[2 * body] - place.left) * place.scale,
-    (frame.centers[2 * body + 1] - place.top) * place.scale,
-  ];
-  const [x, y] = at(tests[2 * count - 2]);
-  const [u, v] = at(tests[2 * count - 1]);
+/** Tests that have just been made: thick. */
+export function markTests(context, tests, frame, place) {
+  const at = (body) => [(frame.centers[2 * body] - place.left) * place.scale, (frame.centers[2 * body + 1] - place.top) * place.scale];
   context.save();
-  context.strokeStyle = colour("test");
+  context.strokeStyle = context.fillStyle = colour("test");
   context.lineWidth = 4;
-  context.beginPath();
-  context.moveTo(x, y);
-  context.lineTo(u, v);
-  context.stroke();
-  context.fillStyle = context.strokeStyle;
-  for (const [left, top] of [[x, y], [u, v]]) {
+  for (let test = 0; test < tests.length; test += 2) {
+    const ends = [at(tests[test]), at(tests[test + 1])];
     context.beginPath();
-    context.arc(left, top, 5.5, 0, 2 * Math.PI);
-    context.fill();
+    context.moveTo(...ends[0]);
+    context.lineTo(...ends[1]);
+    context.stroke();
+    for (const end of ends) {
+      context.beginPath();
+      context.arc(...end, 5.5, 0, 2 * Math.PI);
+      context.fill();
+    }
   }
   context.restore();
 }

@@ -1,6 +1,8 @@
 // What a state of the tour looks like: what the searches returned, in the form that the drawing functions take.
 
+import { sweepOf } from "./methods/sort_and_sweep.js";
 import { LANES } from "./methods/strips.js";
+import { testsOf } from "./methods/sweep_and_prune.js";
 import { stateOf } from "./steps.js";
 
 const NOT_SHOWN = -1;
@@ -35,7 +37,7 @@ export function pictureOf(step, slider, frame, places, motion = 0) {
     state, window, isPart, marked, shown, centers, halves, pairs: pairs.length / 2,
     hits: state.query ? [] : renumbered(pairs),
     handle: state.query ? handleOfBox(state.query.box) : handleOfBall(state.balls, marked),
-    lanes: step.methods.map((method) => laneOf(method, state, { count: shown.length, numbers, renumbered, isPart, window })),
+    lanes: step.methods.map((method) => laneOf(method, state, { count: shown.length, numbers, renumbered, isPart, window, isAlone: step.methods.length === 1 })),
   };
 }
 
@@ -63,12 +65,16 @@ const handleOfBox = ([left, top, right, bottom]) => ({
 });
 
 /** What is drawn of one method. */
-function laneOf(method, state, { count, numbers, renumbered, isPart, window }) {
+function laneOf(method, state, { count, numbers, renumbered, isPart, window, isAlone }) {
   const { results, options } = state;
   const result = results[method];
   const own = { made: result.made };
   if (!state.query) own.tests = method === "brute_force" && isPart ? everyPair(count) : renumbered(result.tests);
   if (result.order) own.order = Uint32Array.from([result.axis, result.order.length, ...result.order, ...result.stops]);
+  if (result.order && isAlone) {
+    const { edges, tests } = sweepOf(state.boxes, result);
+    [own.sweep, own.tests] = [edges, Uint32Array.from(tests)];
+  }
   if (result.edges) {
     const listed = (rows) => Uint32Array.from([rows[0].length / 2, ...rows[0], ...rows[1]]);
     [own.ends, own.before, own.swaps] = [listed(result.edges), listed(result.edgesBefore), Uint32Array.from(result.swaps)];
@@ -78,6 +84,7 @@ function laneOf(method, state, { count, numbers, renumbered, isPart, window }) {
   if (result.nodes && !state.query) own.nodes = Float32Array.from(result.nodes.flatMap(({ box, depth, level }) => [...box, depth, level ? 0 : 1]));
   if (result.finds) own.finds = result.finds;
   if (result.copies) Object.assign(own, stripsOf(result, numbers));
+  own.played = own.sweep?.length ?? own.made; // what is shown one after the other: edges, swaps or tests
   return own;
 }
 
@@ -106,6 +113,18 @@ function stripsOf({ copies, borders }, numbers) {
     strips: Float32Array.from([0, ...borders, ...counts]),
     classBits: Uint32Array.from(continued.flatMap(({ strip, ball }) => [strip, numbers[ball], 1])),
   };
+}
+
+/** How many tests were made in the first `end` edges, swaps or tests. */
+export const testsAt = ({ sweep, swaps }, end) => (sweep ? sweep[end - 1]?.made ?? 0 : swaps ? testsOf(swaps, end) : end);
+
+/** The sweep line after `end` edges: where it is, the open boxes, and the last edge.  When it has passed all, it waits at the marked
+ * ball. */
+export function lineOf({ sweep }, end, marked) {
+  const passed = Math.floor(end);
+  if (passed >= sweep.length) return { ...sweep.find(({ ball, isFirst }) => isFirst && ball === marked), isWaiting: true };
+  const last = sweep[passed - 1] ?? { at: 0, open: [], before: 0, made: 0 };
+  return { ...last, at: last.at + (end - passed) * (sweep[passed].at - last.at) };
 }
 
 /** The copy of which the sweep is drawn: the one that made the last test, or the first of the marked ball. */

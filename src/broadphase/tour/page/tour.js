@@ -13,6 +13,7 @@ import { drawWork } from "./work.js";
 
 const find = (id) => document.getElementById(id);
 const DRIFT = 24; // units that balls move in a second
+const STEADY = 4; // edges that a sweep line passes in a second
 const REST = 900; // milliseconds between two frames
 const MANY = 1000; // balls: with more, a search waits until the hand rests
 const RESTS_AFTER = 120; // milliseconds
@@ -166,7 +167,6 @@ class Tour {
     find("weighed").textContent = weigh ?? "";
     find("details").hidden = !isAlone || step.hasQuery || ["cells", "lists"].includes(step.name);
     find("charts").className = `charts${bars && !find("details").hidden ? " two" : ""}${step.name === "strips" ? " tall" : ""}`;
-    find("legend").replaceChildren(...legendOf(step));
   }
 
   /** Show the charts: the answer is known now. */
@@ -248,7 +248,7 @@ class Tour {
   /** How many tests or swaps the picture shows, one after the other. */
   get total() {
     const { state: { query }, lanes } = this.picture;
-    return query ? query.made : Math.max(...lanes.map(({ made }) => made));
+    return query ? query.made : Math.max(...lanes.map(({ played }) => played));
   }
 
   get frames() {
@@ -292,13 +292,13 @@ class Tour {
     this.redraw();
   }
 
-  /** Slow at first, so that the first few tests can be understood, then faster. */
+  /** A sweep line goes evenly; else slow at first, so that the first few tests can be understood, then faster. */
   #goOn(now) {
     const since = this.#clock ? Math.min(now - this.#clock, 100) / 1000 : 0;
     this.#clock = now;
     this.ran = (this.end === 0 ? 0 : this.ran) + since;
     const before = this.end;
-    this.end = Math.min(this.end + this.#pace * since * (2 + 0.6 * this.ran ** 2), this.total);
+    this.end = Math.min(this.end + this.#pace * since * (this.picture.lanes[0].sweep ? STEADY : 2 + 0.6 * this.ran ** 2), this.total);
     if (this.end === 0 && this.total > 0) this.end = 1e-9;
     if (this.end < this.total || before < this.total) return;
     this.rested = (this.rested ?? 0) + since * 1000;
@@ -340,10 +340,10 @@ class Tour {
     const { picture, total } = this;
     if (!this.canPlay) [this.playing, this.end] = [false, Infinity];
     this.shown = { step, slider, frame };
-    const end = Math.min(Math.ceil(this.end), total);
+    const end = Math.min((picture.lanes[0].sweep ? Math.floor : Math.ceil)(this.end), total);
     this.#views.forEach((view, lane) => {
-      const { made } = picture.lanes[lane];
-      view.draw(foundSoFar(picture, lane, end), lane, picture.state.query ? end : Math.min(end, made));
+      const { made, played } = picture.lanes[lane];
+      view.draw(foundSoFar(picture, lane, end), lane, picture.state.query ? end : Math.min(end, played), this.end);
       view.write(Math.min(end, made), made, this.#all[lane]);
     });
     this.#write(foundSoFar(picture, 0, end), end);
@@ -365,6 +365,11 @@ class Tour {
     const text = sliderText(step, this.slider);
     find("slider-text").value = text;
     find("slider").setAttribute("aria-valuetext", text);
+    if (find("legend").dataset.key !== `${step.name} ${text}`) {
+      find("legend").dataset.key = `${step.name} ${text}`;
+      find("legend").replaceChildren(...legendOf(step, this.slider));
+      for (const word of document.querySelectorAll(`#${step.name} [data-y]`)) word.textContent = word.dataset[step.values[this.slider] === "y" ? "y" : "x"];
+    }
     find("scrub").max = total;
     find("scrub").value = end;
     const frame = this.frames > 1 ? `Frame ${this.frame + 1} of ${this.frames}, ` : "";

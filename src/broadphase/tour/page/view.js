@@ -3,9 +3,8 @@
 import { drawBodies } from "./bodies.js";
 import * as details from "./details.js";
 import * as overlay from "./overlays.js";
-import { testsOf } from "./methods/sweep_and_prune.js";
-import { colour, named, sample, sharp, whole } from "./palette.js";
-import { sweptCopy } from "./picture.js";
+import { canvasFont, colour, named, sample, sharp, whole } from "./palette.js";
+import { lineOf, sweptCopy, testsAt } from "./picture.js";
 import { drawBallTests, drawMargin, drawVisits } from "./query.js";
 import { drawSkips, skipsOf } from "./skips.js";
 
@@ -38,8 +37,8 @@ export class View {
     this.#listen();
   }
 
-  /** Draw a picture, one lane of it, and the first tests. */
-  draw(picture, lane, end) {
+  /** Draw a picture, one lane of it, and the first tests; a sweep line is on its way from the edge `end` to the next. */
+  draw(picture, lane, end, played) {
     const own = picture.lanes[lane];
     const width = this.canvas.clientWidth;
     if (!width) return;
@@ -55,31 +54,31 @@ export class View {
     const context = sharp(this.canvas, width, height, true);
     const shade = `method-${this.method}`;
     const swept = this.alone && own.copies ? sweptCopy(own, end, picture.marked) : null;
+    const line = own.sweep ? lineOf(own, played, picture.marked) : null;
     const below = (on) => {
       if (query) drawVisits(on, picture.state.results.box_tree, query, place, shade, end);
       if (query && picture.state.motion) drawMargin(on, picture.state.results.box_tree, picture.state.boxes, place, shade);
       if (own.nodes) overlay.drawNodes(on, picture.isPart ? own.nodes : within(own.nodes, picture.window, RIM / place.scale), place, shade);
-      if (own.order && this.alone) drawSweepLine(on, picture, own.order[0], ballOf(picture, own, end), place);
+      if (line) drawSweepLine(on, line, own.order[0], place);
       if (swept) overlay.drawSweep(on, own.strips, { ...swept, box: picture.state.boxes.subarray(4 * swept.ball, 4 * swept.ball + 4) }, place);
     };
-    const tested = own.swaps ? testsOf(own.swaps, end) : end;
-    drawStage(context, { world, frame: picture, own, place, shade, end: tested }, below);
+    drawStage(context, { world, frame: picture, own, place, shade, end: testsAt(own, end), line }, below);
     if (own.cells && this.alone) overlay.writeCells(context, own.cells, place, shade, this.method === "spatial_hash");
     if (query) drawBallTests(context, query, picture.centers, place, end);
-    if (this.alone && !query) {
-      const ball = ballOf(picture, own, end);
-      if (own.order) drawReached(context, picture, own.tests, ball, place);
+    if (line) drawOpen(context, picture, own.order, line, place);
+    if (this.alone && !query && (!line || line.isWaiting)) {
+      const ball = line?.ball ?? ballOf(picture, own, end);
       drawSkips(context, picture, ball, skipsOf(picture, ball), place, own.cells ? overlay.cornersOf(own.cells, place) : []);
     }
     if (picture.state.options.once === "marks") overlay.drawMarks(context, picture.state.results[this.method], picture.state.boxes, place, shade);
     if (picture.state.options.once) details.writeFinds(context, own.finds, picture, place, overlay.cornersOf(own.cells, place));
     if (picture.state.options.bullets) drawBullets(context, picture, place);
     drawMark(context, picture.handle, place);
-    this.#drawDetail(picture, own, world, place, end, swept);
+    this.#drawDetail(picture, own, world, place, end, swept, line);
   }
 
-  #drawDetail(picture, own, world, place, end, swept) {
-    const detail = this.alone && this.#detailOf(picture, own, world, place, end, swept);
+  #drawDetail(picture, own, world, place, end, swept, line) {
+    const detail = this.alone && this.#detailOf(picture, own, world, place, end, swept, line);
     this.detail.hidden = !detail;
     if (!detail) return;
     const [label, draw] = detail;
@@ -88,12 +87,11 @@ export class View {
   }
 
   /** What it shows, and how it is drawn. */
-  #detailOf(picture, own, world, place, end, swept) {
+  #detailOf(picture, own, world, place, end, swept, line) {
     const count = picture.centers.length / 2;
-    const made = 2 * end < (own.tests?.length ?? 0) ? end : null;
-    if (own.order) {
-      return ["The sorted intervals and how far each ball looks",
-        (...canvas) => details.drawIntervals(...canvas, own.order, picture, world, place, made)];
+    if (line) {
+      return ["The sorted intervals, the sweep line, and how far each ball looks",
+        (...canvas) => details.drawIntervals(...canvas, own.order, picture, world, place, line)];
     }
     if (own.ends) {
       return ["The order of the edges, before and now",
@@ -210,46 +208,50 @@ export class View {
 /** The ball whose turn it is, or the marked one. */
 const ballOf = (picture, own, end) => (end > 0 && end < own.made && !own.swaps ? own.tests[2 * (end - 1)] : picture.marked);
 
-/** The line that sweeps over the balls, at the left or top edge of a ball, and how far this ball looks: to its other edge. */
-function drawSweepLine(context, { centers, halves }, axis, ball, place) {
-  const start = axis ? place.top : place.left;
-  const height = axis ? place.width : place.height;
-  const [from, to] = [-1, 1].map((side) => (centers[2 * ball + axis] + side * halves[2 * ball + axis] - start) * place.scale);
+/** The line that sweeps over the balls, along x or y. */
+function drawSweepLine(context, { at }, axis, place) {
   context.save();
   if (axis) context.transform(0, 1, 1, 0, 0, 0); // x and y change places
-  context.fillStyle = context.strokeStyle = colour("test");
-  context.globalAlpha = 0.14;
-  context.fillRect(from, 0, to - from, height);
-  context.globalAlpha = 1;
-  context.lineWidth = 2;
+  context.strokeStyle = colour("test");
+  context.lineWidth = 2.5;
   context.beginPath();
-  context.moveTo(from, 0);
-  context.lineTo(from, height);
-  context.stroke();
-  context.setLineDash([5, 4]);
-  context.beginPath();
-  context.moveTo(to, 0);
-  context.lineTo(to, height);
+  context.moveTo((at - (axis ? place.top : place.left)) * place.scale, 0);
+  context.lineTo((at - (axis ? place.top : place.left)) * place.scale, axis ? place.width : place.height);
   context.stroke();
   context.restore();
 }
 
-/** A thick frame around the boxes that start while a ball is open: it is tested with them. */
-function drawReached(context, { centers, halves }, tests, ball, { left, top, scale }) {
+/** A frame around each box in the set of open ones, and the place of every ball in the order. */
+function drawOpen(context, { centers, halves, marked }, order, { open }, { left, top, scale }) {
   context.save();
-  context.strokeStyle = colour("method-sort_and_sweep");
+  context.strokeStyle = context.fillStyle = colour("method-sort_and_sweep");
   context.lineWidth = 3;
-  for (let at = 0; at < tests.length; at += 2) {
-    if (tests[at] !== ball) continue;
-    const other = tests[at + 1];
-    const [x, y, wide, high] = [centers[2 * other], centers[2 * other + 1], halves[2 * other], halves[2 * other + 1]];
-    context.strokeRect((x - wide - left) * scale, (y - high - top) * scale, 2 * wide * scale, 2 * high * scale);
+  for (const ball of open) {
+    const [x, y, wide, high] = [centers[2 * ball], centers[2 * ball + 1], halves[2 * ball], halves[2 * ball + 1]];
+    const box = [(x - wide - left) * scale, (y - high - top) * scale, 2 * wide * scale, 2 * high * scale];
+    context.globalAlpha = 0.25;
+    context.fillRect(...box);
+    context.globalAlpha = 1;
+    context.strokeRect(...box);
   }
+  context.font = canvasFont(0.85, 650);
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.lineJoin = "round";
+  context.lineWidth = 3;
+  context.strokeStyle = colour("stage");
+  context.fillStyle = colour("ink");
+  order.subarray(2, 2 + order[1]).forEach((ball, place) => {
+    const aside = ball === marked ? halves[2 * ball] * scale + 9 : 0; // there is a cross on this one
+    const at = [(centers[2 * ball] - left) * scale, (centers[2 * ball + 1] - top) * scale - aside];
+    context.strokeText(String(place + 1), ...at);
+    context.fillText(String(place + 1), ...at);
+  });
   context.restore();
 }
 
 /** What the method keeps, the bodies, and what it compared and found; `below` is drawn below the bodies. */
-function drawStage(context, { world, frame, own, place, shade, end }, below) {
+function drawStage(context, { world, frame, own, place, shade, end, line }, below) {
   context.fillStyle = colour("stage");
   context.fillRect(0, 0, place.width, place.height);
   if (own.cells) overlay.drawCells(context, own.cells, place, shade);
@@ -259,7 +261,9 @@ function drawStage(context, { world, frame, own, place, shade, end }, below) {
   if (own.strips) overlay.drawStrips(context, own.strips, copies, place, shade);
   if (own.tests) {
     overlay.drawTests(context, own.tests, frame, place, end);
-    overlay.markTest(context, own.tests, frame, place, end);
+    // The test that has just been made, while more follow, or all of the box that was put into the set last.
+    const [first, last] = line ? [line.before, line.made] : 2 * end < own.tests.length ? [Math.max(end - 1, 0), end] : [0, 0];
+    overlay.markTests(context, own.tests.subarray(2 * first, 2 * last), frame, place);
   }
   overlay.drawHits(context, frame.hits, frame, world, place);
   if (own.strips) overlay.writeCopies(context, own.strips, place, shade);

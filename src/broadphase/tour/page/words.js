@@ -3,8 +3,8 @@
 import { statesOf, TOUCH, touches } from "./bodies.js";
 import { pairsAmong } from "./methods/brute_force.js";
 import { comparesOf } from "./methods/strips.js";
-import { testsOf } from "./methods/sweep_and_prune.js";
 import { whole } from "./palette.js";
+import { lineOf, testsAt } from "./picture.js";
 import { entriesOf } from "./steps.js";
 
 const CURES = {
@@ -25,8 +25,8 @@ const WAYS = {
  * bar that finds pairs twice.  `names`: of the bars, if not the values. */
 export const SLIDERS = {
   all: { label: "Number of balls", text: (value) => `${value} balls` },
-  sorted: { label: "Layout", text: (value) => ({ 1: "spread, sorted by x", 0: "one column, sorted by x", y: "one column, sorted by y" })[value] ?? `${Math.round(100 * value)} % as wide, sorted by x` },
-  kept: { label: "Movement per frame", text: (value) => (value === 0 ? "not at all" : value === 30 ? "one ball’s width" : value < 3 ? "hardly" : value < 10 ? "a little" : "far"), counts: "swap" },
+  sorted: { label: "Layout", text: (value) => `${{ 1: "spread", 0: "one column", y: "one column" }[value] ?? `${Math.round(100 * value)} % as wide`}, by ${value === "y" ? "top" : "left"} edge`, counts: "edge" },
+  kept: { label: "Movement per frame", text: (value) => ({ 0: "not at all", 1: "hardly", 3: "a little", 10: "a third of a ball’s width", 30: "a ball’s width" })[value], counts: "swap" },
   cells: { label: "Width of a cell", text: (value) => `${value}, balls 20 to 36`, bars: ["tests", "entries in cells"], weigh: "An entry counts as" },
   twice: { label: "Cure", text: (value) => CURES[value], bars: ["tests", "checks of the cure, by what they cost"], weights: [0, 2, 0.2, 0.15], wrong: 0, names: ["none", "set", "owner", "marks"] },
   slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`), bars: ["tests of balls that share a cell", "tests for nothing: only the slot is shared"], weights: 1 },
@@ -49,13 +49,12 @@ export function figuresOf(step, picture, end, total, work, all) {
   const number = picture.found ?? picture.pairs;
   const pairs = { name: number === 1 ? "pair found" : "pairs found", figure: whole(number), meaning: "whose boxes overlap", kind: "hit" };
   if (step.methods.length > 1) return [{ ...pairs, meaning: "whose boxes overlap; each method finds the same" }];
-  const shown = step.name === "kept" ? soFar(testsOf(result.swaps, end), made) : soFar(total === made ? end : made, made);
-  found.push({ name: made === 1 ? "test" : "tests", figure: shown, meaning: `comparisons of two boxes; there are ${whole(pairsAmong(count))} pairs`, kind: "test" });
-  const own = OWN_FIGURES[step.name]?.(result, count, { work, all, end }) ?? [];
+  found.push({ name: made === 1 ? "test" : "tests", figure: soFar(testsAt(picture.lanes[0], end), made), meaning: `comparisons of two boxes; there are ${whole(pairsAmong(count))} pairs`, kind: "test" });
+  const own = OWN_FIGURES[step.name]?.(result, count, { work, all, end, picture }) ?? [];
   found.push(...[own].flat().map((one) => ({ kind: "own", ...one })));
   if (step.name === "twice") return [...found, { ...pairs, name: "pairs reported", figure: whole(result.finds.filter(({ at, isReported }) => isReported && at <= end).length), meaning: "to the program" }];
   const touching = touchingPairs(picture);
-  pairs.meaning = `whose boxes overlap${step.name === "kept" ? " after the frame" : ""}; of these, ${whole(touching)} ${touching === 1 ? "touches" : "touch"} as balls`;
+  pairs.meaning = `whose boxes overlap${step.name === "kept" ? " now" : ""}; ${whole(touching)} ${touching === 1 ? "touches" : "touch"} as balls`;
   found.push(pairs);
   return found;
 }
@@ -64,7 +63,10 @@ export function figuresOf(step, picture, end, total, work, all) {
 const soFar = (end, all) => (end < all ? `${whole(end)} of ${whole(all)}` : whole(all));
 
 const OWN_FIGURES = {
-  sorted: ({ sorting }) => ({ name: "to sort", figure: whole(sorting), meaning: "comparisons of two edges, before the first test" }),
+  sorted: ({ sorting }, count, { end, picture }) => [
+    { name: "open", figure: whole(lineOf(picture.lanes[0], end, picture.marked).open.length), meaning: "boxes in the set: the line is between their edges" },
+    { name: "to sort", figure: whole(sorting), meaning: "comparisons of two edges, before the first test" },
+  ],
   kept: ({ swaps, made }, count, { all, end }) => [
     { name: "swaps", figure: soFar(end, made), meaning: `${whole(all - made + end)} in all frames so far` },
     { name: "looks", figure: whole(4 * count), meaning: "one at each edge, in every frame" },
@@ -99,12 +101,13 @@ function figuresOfQuery({ query, balls, results, motion }, end, total) {
 /** The picture with what the first tests of a lane have found, or with all if the step does not count tests. */
 export function foundSoFar(picture, lane, end) {
   if (picture.state.query) return { ...picture, states: statesOfQuery(picture, end) };
-  const { tests, made, swaps } = picture.lanes[lane];
-  if (swaps || end >= made) return picture;
+  const own = picture.lanes[lane];
+  const [made, { tests }] = [testsAt(own, end), own];
+  if (own.swaps || made >= own.made) return picture;
   const count = picture.centers.length / 2;
   const keyOf = (list, at) => Math.min(list[at], list[at + 1]) * count + Math.max(list[at], list[at + 1]);
   const before = new Set();
-  for (let at = 0; at < 2 * end; at += 2) before.add(keyOf(tests, at));
+  for (let at = 0; at < 2 * made; at += 2) before.add(keyOf(tests, at));
   const hits = [];
   for (let at = 0; at < picture.hits.length; at += 2) if (before.has(keyOf(picture.hits, at))) hits.push(picture.hits[at], picture.hits[at + 1]);
   return { ...picture, hits, states: null, found: hits.length / 2 };
@@ -126,7 +129,7 @@ function touchingPairs(picture) {
 }
 
 const LEGENDS = {
-  sorted: [["sweep", "from the left edge of one ball to its right edge"], ["open own", "boxes that start in between: tested"], ["bar own", "width of a ball, sorted"]],
+  sorted: [["line", "sweep line"], ["open own", "open: the line is between its left and right edge"], ["digits", "place in the order of the left edges"], ["bar own", "width of a ball; the line crosses the open ones"], ["walk", "how far it looks: down to the last that starts left of its right edge"]],
   kept: [["bar own", "edges that swap"], ["dot none", "two near edges [ pass: no test"], ["dot square", "two far edges ] pass: no test"], ["dot test", "a near and a far edge pass: a test, now apart"], ["dot hit", "now overlapping on this axis"]],
   cells: [["cell own", "cell with balls; fuller cells are stronger"]],
   twice: [["cell own", "cell with balls"], ["bars own", "marked copies: began in an earlier column, in an earlier row"]],
@@ -137,7 +140,7 @@ const LEGENDS = {
 };
 
 /** The colours of a step, as items of a list. */
-export function legendOf(step) {
+export function legendOf(step, slider) {
   const items = step.hasQuery
     ? [["frame", "drag this query box"], ["body", "ball and its box"], ["test", "tested ball"], ["hit", "found"]]
     : [["marked", "dragged last; drag any ball"], ["body", "ball and its box"], ["test", "test"], ["boxes", "boxes overlap"], ["hit", "balls touch"]];
@@ -147,9 +150,9 @@ export function legendOf(step) {
     const item = document.createElement("li");
     const swatch = document.createElement("span");
     swatch.className = `swatch ${kind}`;
-    if (kind === "digits") swatch.textContent = "54";
+    if (kind === "digits") swatch.textContent = step.name === "sorted" ? "7" : "54";
     swatch.style.setProperty("--own", `var(--method-${step.methods[0]})`);
-    item.append(swatch, text);
+    item.append(swatch, step.values[slider] === "y" ? text.replaceAll("left", "top").replaceAll("right", "bottom") : text);
     return item;
   });
 }
