@@ -151,13 +151,13 @@ class Reader:
         Without ``copy``, which other arguments may need, batches of floats are not copied: `rays` writes
         them side by side before it looks at them.
         """
-        if copy or not self._are_batches(origin, direction):
+        if copy or not self.are_batches(origin, direction):
             first, second = self.ray_names
             origin = self.settled(origin, self.dim, first)
             direction = _wide_reader(self.dim).settled(direction, self.dim, second, WAYS)
         return origin, direction, settled_distance(max_distance, "max_distance")
 
-    def _are_batches(self, origin: Any, direction: Any) -> bool:
+    def are_batches(self, origin: Any, direction: Any) -> bool:
         """Whether these are arrays for which `join_rays` is compiled; origins need no rounding."""
         both = type(origin) is type(direction) is np.ndarray and origin.ndim > 1 and direction.ndim > 1
         if not both:
@@ -172,7 +172,7 @@ class Reader:
         ``spare``: with room for the numbers of worlds, see `broadphase.indexes.environments`.
         """
         far, (first, second) = distances(max_distance, "max_distance"), self.ray_names
-        if self._are_batches(origin, direction) and origin.shape[1:] == direction.shape[1:] == (self.dim,):
+        if self.are_batches(origin, direction) and origin.shape[1:] == direction.shape[1:] == (self.dim,):
             origins, towards = np.ascontiguousarray(origin), np.ascontiguousarray(direction)
         else:
             origins = self.array(origin, self.dim, first, POINTS)

@@ -1097,12 +1097,16 @@ class Index(ById):
     ) -> tuple[Rows, Any, Any, arguments.Axes | None]:
         """The same of rays, side by side and checked, and of the boxes that they ignore."""
         plain = _NO_CODE.issuperset((type(max_distance), type(ignore), type(env)))
+        has_envs = self._store.envs is not None
+        # The usual batch needs no more: a single row takes 0.84 of the time.
+        usual = plain and ignore is env is None and self._reader.are_batches(origin, direction)
+        if usual and origin.ndim == direction.ndim == 2:
+            return self._reader.rays(origin, direction, max_distance, has_envs), None, None, None
         given = self._reader.settled_ray(origin, direction, max_distance, copy=not plain)
         ignore, env = settled(ignore, "ignore"), arguments.settled_env(env)
         names = (*self._reader.ray_names, "max_distance", "ignore")
         widths = (self.dim, self.dim, 0, 0)
         named = zip((*given, ignore), names, widths, strict=True)
-        has_envs = self._store.envs is not None
         (at, towards, far, ignore), env, axes = arguments.in_rows([*named], env, has_envs)
         return self._reader.rays(at, towards, far, has_envs), ignore, env, axes
 
