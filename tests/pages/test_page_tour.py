@@ -244,7 +244,9 @@ def test_methods_side_by_side_are_shown_test_by_test_and_counted_over_frames(tou
     page.locator("#scrub").fill("12")
     next_picture(page)
     texts = [text.splitlines()[-1] for text in page.locator(".whose").all_inner_texts()]
-    assert texts == [f"12 of {one} tests" if one > 12 else f"{one} tests" for one in made]
+    nouns = ["swaps" if name == "sweep_and_prune" else "tests" for name in page.evaluate("tour.step.methods")]
+    expected = [f"12 of {one}" if one > 12 else str(one) for one in made]
+    assert texts == [f"{count} {noun}" for count, noun in zip(expected, nouns, strict=True)]
     page.locator("#scrub").fill(str(max(made)))
     page.get_by_role("button", name="One test forward").click()  # into the next frame
     until(page, "tour.shown.frame === 1")
@@ -296,6 +298,8 @@ def test_balls_move_where_they_are_let(tour):
     page.get_by_label("Speed").select_option("fast")
     page.get_by_role("button", name="Let them move").click()
     until(page, "tour.motion > 6")
+    assert "Now: " in page.locator(".goal:visible output").inner_text()
+    assert "where they began" in page.locator("#caption").inner_text()
     page.get_by_role("button", name="Stop them").click()
     until(page, "!tour.drifting")
     after = page.evaluate("[...tour.picture.centers]")

@@ -239,7 +239,7 @@ function isPair(hits, i, j) {
 /** A row for each pair that was found: a square for each cell in which it was found, filled where it was reported. */
 export function drawFinds(canvas, width, height, finds, shade) {
   const context = cleared(canvas, width, height);
-  title(context, "Each pair: the cells in which it is found; filled where it is reported", width);
+  title(context, "Cells where each pair is found; filled: reported", width);
   const rows = rowsOf(finds);
   const each = Math.min((height - HEAD - 4) / Math.max(rows.length, 1), 34);
   const size = each * 0.62;
@@ -281,12 +281,14 @@ export function writeFinds(context, finds, { centers }, { left, top, scale }, co
   context.lineWidth = 4;
   context.strokeStyle = colour("stage");
   context.fillStyle = colour("hit");
-  const isFree = ([x, y]) => !corners.some((box) => x + 7 > box[0] && x - 7 < box[2] && y + 10 > box[1] && y - 10 < box[3]);
+  const taken = [...corners];
+  const isFree = ([x, y]) => !taken.some((box) => x + 7 > box[0] && x - 7 < box[2] && y + 10 > box[1] && y - 10 < box[3]);
   rowsOf(finds).forEach(([{ i, j }], row) => {
     const [x, y] = [0, 1].map((axis) => (centers[2 * i + axis] + centers[2 * j + axis]) / 2);
     const [across, down] = [(x - left) * scale, (y - top) * scale];
     const around = [[0, -24], [24, 0], [0, 24], [-24, 0], [30, -30], [30, 30], [-30, 30], [-30, -30]].map(([dx, dy]) => [across + dx, down + dy]);
     const place = around.find(isFree) ?? around[0];
+    taken.push([place[0] - 7, place[1] - 10, place[0] + 7, place[1] + 10]);
     context.strokeText(letterOf(row), ...place);
     context.fillText(letterOf(row), ...place);
   });

@@ -95,8 +95,8 @@ export class Guesses {
     return !section || section.querySelector("details").open || this.#kept[name]?.guess !== undefined;
   }
 
-  /** Say how far the reader is from the goal of a step. */
-  look(step, slider, picture, work) {
+  /** Say how far the reader is from the goal of a step, which balls that move by themselves do not reach. */
+  look(step, slider, picture, work, isDrifting) {
     const goal = this.sections.find(({ id }) => id === step.name)?.querySelector(".goal");
     if (!goal) return;
     const { value, count, isReached, more } = GOALS[step.name];
@@ -104,7 +104,7 @@ export class Guesses {
     const shown = { picture, work };
     const counted = isThere ? Math.round(count(shown)) : 0;
     const now = isThere ? `${counted}${more?.(shown) ?? ""}` : `the slider is at “${sliderText(step, slider)}”`;
-    const isDone = isThere && isReached(counted, shown);
+    const isDone = !isDrifting && isThere && isReached(counted, shown);
     if (isDone) this.#keep(step.name, { reached: now });
     const { reached } = this.#kept[step.name] ?? {};
     goal.classList.toggle("done", reached !== undefined);

@@ -290,7 +290,7 @@ export class Moving {
       row.cells[2].textContent = tests[k] === null ? "too many cells" : `${whole(tests[k])}${entered[k] ? ` + ${whole(entered[k])}` : ""}`;
     });
     if (this.said.textContent !== this.note) this.said.textContent = this.note;
-    this.found.textContent = `${whole(pairs.length / 2)} ${pairs.length === 2 ? "pair overlaps" : "pairs overlap"}. The striped part of a bar counts the entries; a bar with a gap is longer than there is room. Sweep and prune counts its swaps.`;
+    this.found.textContent = `${whole(pairs.length / 2)} ${pairs.length === 2 ? "pair overlaps" : "pairs overlap"}. The striped part of a bar counts the entries; a bar with a gap is longer than there is room. Sweep and prune counts its swaps, without the look at each of its edges in every frame.`;
     this.canvas.setAttribute("aria-label", `${whole(isMet.length)} boxes; those that overlap another are filled with vermilion.`);
     this.tests = Object.fromEntries(Object.keys(METHODS).map((method, k) => [method, tests[k]]));
     this.pairs = pairs.length / 2;

@@ -221,7 +221,7 @@ export function writeCopies(context, strips, place, shade) {
   for (let strip = 0; strip < count; strip++) {
     const low = Math.max(strip ? edges[strip - 1] : 0, 0);
     const high = Math.min(strip < count - 1 ? edges[strip] : Infinity, rows ? place.height : place.width);
-    if (high - low < (rows ? 14 : 28)) continue;
+    if (high - low < (rows ? 20 : 28)) continue; // its plate would lie on a border
     const [x, y] = rows ? [6, (low + high) / 2] : [(low + high) / 2 - 8, 10];
     context.fillStyle = colour("stage");
     context.fillRect(x - 4, y - 9, context.measureText(whole(copies[strip])).width + 8, 18);

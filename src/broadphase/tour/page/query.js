@@ -36,11 +36,8 @@ export function drawMargin(context, tree, boxes, place, shade) {
   context.save();
   context.strokeStyle = context.fillStyle = colour(shade);
   context.globalAlpha = Math.max(1 - tree.since / LIT, 0) * 0.6;
-  const leaf = framed(tree.leafOf(FOLLOWED).box);
-  context.fillRect(...leaf);
+  context.fillRect(...framed(tree.leafOf(FOLLOWED).box));
   context.globalAlpha = 1;
-  context.lineWidth = 4;
-  if (tree.since < LIT) context.strokeRect(...leaf);
   context.lineWidth = 2.5;
   context.strokeStyle = colour("ink");
   context.strokeRect(...framed(boxes.subarray(4 * FOLLOWED, 4 * FOLLOWED + 4)));

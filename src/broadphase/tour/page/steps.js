@@ -54,7 +54,11 @@ export const STEPS = [
   },
   {
     name: "tree", methods: ["box_tree"], values: [24, 48, 96, 192, 384, 768], start: 2, hasQuery: true,
-    make: (count) => ({ balls: ballsIn(count) }),
+    make: (count) => {
+      const balls = ballsIn(count);
+      // Not in the middle of the query box, whose nearest point is sought.
+      return { balls: withBalls(balls, [[0, [balls.width / 2 + 19, balls.height / 2 + 21]]]) };
+    },
   },
   {
     name: "strips", methods: ["strips"], values: [1, 2, 4, 8, 16], start: 1, work: comparesOf, extra: ({ copies, count }) => copies.length - count,

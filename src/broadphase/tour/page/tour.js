@@ -354,7 +354,7 @@ class Tour {
       const weightOf = (k) => (weights === undefined ? this.weight : [weights].flat()[Math.min(k, [weights].flat().length - 1)]);
       drawWork(find("work"), this.#works, names ?? step.values.map(String), slider, step.methods[0], bars, weightOf, wrong);
     }
-    if (!this.drifting) this.guesses.look(step, slider, picture, this.#works[slider]);
+    this.guesses.look(step, slider, picture, this.#works[slider], this.drifting);
     this.drawn += 1;
     if (this.playing || this.drifting) this.redraw();
   }
@@ -383,8 +383,12 @@ class Tour {
     find("on").disabled = this.#atEnd();
     const { count } = picture.state.balls;
     const shown = picture.centers.length / 2;
-    find("caption").hidden = shown === count;
-    find("caption").textContent = `The pictures show the middle of the world: ${shown} of ${count.toLocaleString("en")} balls.`;
+    const notes = [
+      shown < count ? `The pictures show the middle of the world: ${shown} of ${count.toLocaleString("en")} balls.` : "",
+      this.motion ? "The balls have moved; the answer counts them where they began." : "",
+    ].filter(Boolean);
+    find("caption").hidden = !notes.length;
+    find("caption").textContent = notes.join(" ");
     this.#writeFigures(figuresOf(step, seen, end, total, this.#works[this.slider], this.#all[0]));
   }
 

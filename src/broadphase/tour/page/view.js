@@ -125,7 +125,8 @@ export class View {
     this.words.dataset.key = key;
     const figure = document.createElement("strong");
     figure.textContent = end < tests ? `${whole(end)} of ${whole(tests)}` : whole(tests);
-    this.words.lastChild.replaceChildren(figure, tests === 1 ? " test" : " tests", all > tests ? `, ${whole(all)} in all` : "");
+    const noun = this.method === "sweep_and_prune" ? "swap" : "test";
+    this.words.lastChild.replaceChildren(figure, tests === 1 ? ` ${noun}` : ` ${noun}s`, all > tests ? `, ${whole(all)} in all` : "");
   }
 
   // ---- pointer and keyboard

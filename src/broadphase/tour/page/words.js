@@ -48,7 +48,7 @@ export function figuresOf(step, picture, end, total, work, all) {
   const found = [];
   const number = picture.found ?? picture.pairs;
   const pairs = { name: number === 1 ? "pair found" : "pairs found", figure: whole(number), meaning: "whose boxes overlap", kind: "hit" };
-  if (step.methods.length > 1) return [{ ...pairs, meaning: "whose boxes overlap; each method finds the same" }];
+  if (step.methods.length > 1) return [{ ...pairs, meaning: picture.found === undefined ? "whose boxes overlap; each method finds the same" : "by brute force so far; at the end each method has found the same" }];
   found.push({ name: made === 1 ? "test" : "tests", figure: soFar(testsAt(picture.lanes[0], end), made), meaning: `comparisons of two boxes; there are ${whole(pairsAmong(count))} pairs`, kind: "test" });
   const own = OWN_FIGURES[step.name]?.(result, count, { work, all, end, picture }) ?? [];
   found.push(...[own].flat().map((one) => ({ kind: "own", ...one })));
@@ -72,7 +72,7 @@ const OWN_FIGURES = {
     { name: "looks", figure: whole(4 * count), meaning: "one at each edge, in every frame" },
   ],
   twice: ({ finds }, count, { end }) => ({ name: "times found", figure: whole(finds.filter(({ at }) => at <= end).length), meaning: "overlaps, in all cells together" }),
-  lists: ({ entries, cells }) => (cells ? { name: "entries", figure: whole(entries), meaning: "of enemies into cells, and looks of bullets into cells" } : null),
+  lists: ({ entries, cells, sorting }) => (sorting ? { name: "to sort", figure: whole(sorting), meaning: "comparisons of two edges, before the first test" } : cells ? { name: "entries", figure: whole(entries), meaning: "of enemies into cells, and looks of bullets into cells" } : null),
   cells: (result, count, { work }) => ({ name: "cells per ball", figure: (work.entries / count).toFixed(1), meaning: `in forty layouts; ${(entriesOf(result) / count).toFixed(1)} in this one, by chance` }),
   slots: ({ table, cells, strangers }, count, { end }) => [
     { name: "for nothing", figure: soFar(strangers.filter((at) => at <= end).length, strangers.length), meaning: "tests of balls that share a slot, but no cell", kind: "test" },
@@ -134,8 +134,8 @@ const LEGENDS = {
   cells: [["cell own", "cell with balls; fuller cells are stronger"]],
   twice: [["cell own", "cell with balls"], ["bars own", "marked copies: began in an earlier column, in an earlier row"]],
   lists: [["bullet", "bullet"], ["cell own", "cell with enemies"]],
-  slots: [["cell own", "cell with its slot"], ["hatched own", "slot shared with another cell"]],
-  tree: [["root own", "node visited"], ["leaf own", "node skipped"], ["margin own", "margin of one ball that moves"]],
+  slots: [["cell own", "cell with its slot"], ["hatched own", "slot shared with another cell"], ["bar own", "below: balls in a slot"], ["bar test", "tests in a slot"]],
+  tree: [["root own", "node visited"], ["leaf own", "node skipped"], ["margin own", "margin of one ball that moves"], ["cell own", "fading: the leaf that it was just put into"]],
   strips: [["border own", "border"], ["copy own", "copy in a later strip"], ["digits", "in a strip: its balls and copies"], ["sweep", "how far one ball is swept"]],
 };
 

@@ -29,7 +29,8 @@ export const WAYS = {
 
   /** Both lists in one order by the left edge; each steps over those of its own list, and stops early. */
   sorted(search, boxes) {
-    const { order, stops } = sortAndSweep(boxes, { keep: false });
+    const { order, stops, sorting } = sortAndSweep(boxes, { keep: false });
+    search.sorting = sorting;
     order.forEach((i, at) => {
       for (const j of order.slice(at + 1, stops[at])) {
         if (isPair(search, i, j) && search.test(i, j)) search.found(i, j);
