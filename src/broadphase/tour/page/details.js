@@ -213,17 +213,19 @@ export function drawLanes(canvas, width, height, { copies, at, tests, lanes }, f
   context.lineTo(end, height - 4);
   context.stroke();
   context.setLineDash([]);
-  // Beside its bar, where no number is, on the line.
+  // Beside its bar and the line, where no number is.
   context.lineWidth = 4;
   context.lineJoin = "round";
   context.strokeStyle = colour("test-tint");
   for (const [text, from, to, y, isTested] of words) {
     const wide = context.measureText(text).width;
-    const isRight = to + 6 + wide < width || from - 6 - wide < NUMBERS;
+    const right = Math.max(to, end) + 6;
+    const isRight = right + wide < width || from - 6 - wide < NUMBERS;
     context.textAlign = isRight ? "left" : "right";
     context.fillStyle = colour(isTested ? "ink" : "soft");
-    context.strokeText(text, Math.max(isRight ? to + 6 : from - 6, isRight ? NUMBERS : 0), y);
-    context.fillText(text, Math.max(isRight ? to + 6 : from - 6, isRight ? NUMBERS : 0), y);
+    const x = isRight ? Math.max(right, NUMBERS) : Math.max(from - 6, 0);
+    context.strokeText(text, x, y);
+    context.fillText(text, x, y);
   }
   context.lineWidth = 1;
   title(context, "One strip, sorted. Tinted: the sixteen boxes of one step", width);
