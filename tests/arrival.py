@@ -198,6 +198,17 @@ def world() -> None:
     bp.balls.BallSimulation(200, seed=1).step(0.1)
     world.add_many([bp.Box(400 + 9 * k, 0, 5, 5) for k in range(20)], tag="crate")
     world.separate(world.bodies("crate"))
+    crowd: list[bp.ContactRows] = []
+    world.on("crate", "bird", many=crowd.append)
+    world.add(bp.Box(400, 2, 300, 2), tag="bird")
+    world.tiles.set_data(19, 19, "lava")
+    world.on_tile("crate", "lava")
+    world.update()
+    for k in range(40):  # more tags than a number has bits
+        world.on("bird", k)
+    world.bodies("crate").positions += 1.0, 0.0
+    world.update()
+    assert len(crowd[0].a) == 20
     fan = np.column_stack([np.cos(np.arange(100.0)), np.sin(np.arange(100.0))])
     assert len(world.raycast(np.full((100, 2), 15.0), fan, ignore=player).ids) == 100
     assert len(world.raycast((15, 15), bp.ray_fan((1, 0), 60, 9)).ids) == 9

@@ -438,7 +438,8 @@ class ContactTracker:
         """What concerns a listener of what is near some rows, where bits alone do not decide that."""
         if self._store.tag_sets.exact:
             return near
-        pairs = np.column_stack((np.repeat(rows, np.diff(near.first)), near.rows))
+        counts = np.diff(near.first).astype(np.intp, copy=False)
+        pairs = np.column_stack((np.repeat(rows, counts), near.rows))
         return near.at(self.concerned(pairs))
 
     # ---- comparing: which pairs began, stayed and ended

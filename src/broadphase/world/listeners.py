@@ -154,6 +154,7 @@ class Matcher:
         size = len(self.groups)
         keys = groups[:, 0] * np.int64(size) + groups[:, 1]
         if size * size <= _MOST_COUNTED:  # sorting 20,000 takes ten times as long
+            keys = keys.astype(np.intp, copy=False)
             distinct = np.flatnonzero(np.bincount(keys, minlength=size * size))
             number = np.empty(size * size, np.intp)
             number[distinct] = np.arange(len(distinct))

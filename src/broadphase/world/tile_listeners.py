@@ -161,7 +161,7 @@ def tiles_under(
             first, last = np.clip(first, 0, count), np.clip(last, -1, count - 1)
         ranges.append((first.astype(np.int64), last.astype(np.int64), origin, size, low, high, slack))
     widths, heights = (np.maximum(last - first + 1, 0) for first, last, *_ in ranges)
-    counts = widths * heights
+    counts = (widths * heights).astype(np.intp, copy=False)
     owners = np.repeat(np.arange(len(bounds)), counts)
     within = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
     columns, lines = (
