@@ -21,6 +21,7 @@ from broadphase.inputs.foreign import POINTS, plain_rows, rectangle_of
 from broadphase.kernels.points.objects import (
     BOXES,
     CIRCLES,
+    DOTTED,
     ITSELF,
     NAMED,
     NEAREST_FIRST,
@@ -355,11 +356,11 @@ def _read_by(things: list[Any], name: str, rule: _Rule) -> Any:
     kind, at, measure = rule
     place: tuple[list[Any], Any]
     if type(at) is str:
-        place, how = (things, at.split(".")), NAMED
+        place, how = ((things, at.split(".")), DOTTED) if "." in at else ((things, at), NAMED)
     else:
         place, how = (_values(things, name, at, "rect" if kind == RECTANGLES else "at"), ""), ITSELF
-    if type(measure) is str and place[0] is things:
-        return (*place, things, measure.split(".")), (how, NAMED, 0.0, 0.0)
+    if type(measure) is str and "." not in measure and place[0] is things:
+        return (*place, things, measure), (how, NAMED, 0.0, 0.0)
     if isinstance(measure, (int, float)):
         return (*place, things, ""), (how, NUMBER, float(measure), float(measure))
     is_pair = isinstance(measure, tuple)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from broadphase.kernels.machine.jit import holds_gil, objects
-from broadphase.kernels.machine.objects import drop, is_there, item, length_of, number_of
+from broadphase.kernels.machine.objects import drop, is_there, item, read_numbers
 
 # Larger numbers may be ints to which NumPy gives another type than int64.
 _TOO_LARGE = 2.0**63
@@ -23,16 +23,10 @@ def rows_of(values, n, width, are_rectangles):
         sequence = item(values, row)
         if not is_there(sequence):
             return rows, False
-        fits = length_of(sequence) == width
-        for k in range(width):
-            if fits:
-                value = item(sequence, k)
-                fits = is_there(value)
-                if fits:
-                    rows[row, k] = number_of(value)
-                    drop(value)
-                    fits = abs(rows[row, k]) < _TOO_LARGE
+        fits = read_numbers(sequence, rows[row])
         drop(sequence)
+        for k in range(width):
+            fits = fits and abs(rows[row, k]) < _TOO_LARGE
         if not fits:
             return rows, False
         if are_rectangles:

@@ -8,6 +8,7 @@ raises `ValueError`, reaches the caller of the kernel, which must return at once
 
 import numpy as np
 
+from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.machine.simd import twin
 
 _NOTHING = object()
@@ -75,3 +76,26 @@ def number_of(thing):
         return float(thing)
     except OverflowError:
         return np.nan
+
+
+@inline
+def read_numbers(sequence, numbers):
+    """Write the numbers of a sequence; whether they are finite and as many as there is room for."""
+    for k in range(numbers.shape[0]):
+        value = item(sequence, k)
+        if not is_there(value):
+            return False
+        numbers[k] = number_of(value)
+        drop(value)
+        if not abs(numbers[k]) < np.inf:
+            return False
+    return length_of(sequence) == numbers.shape[0]
+
+
+@inline
+def append_items(things, sequence, rows, count):
+    """Append the items of a sequence in the first rows to a list."""
+    for at in range(count):
+        thing = item(sequence, np.int64(rows[at]))
+        append(things, thing)
+        drop(thing)

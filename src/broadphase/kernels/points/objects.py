@@ -10,7 +10,7 @@ import numpy as np
 
 from broadphase.kernels.machine.jit import holds_gil, inline, objects
 from broadphase.kernels.machine.objects import (
-    append,
+    append_items,
     append_pair,
     attribute,
     drop,
@@ -18,13 +18,14 @@ from broadphase.kernels.machine.objects import (
     item,
     length_of,
     number_of,
+    read_numbers,
 )
 from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane, splat
 from broadphase.kernels.points.distance import double_length
 
 CIRCLES, BOXES, RECTANGLES = range(3)
-NUMBER, NAMED, ITSELF = range(3)
-"""Where a number or a place is: the same for all, an attribute of each object, or the object itself."""
+NUMBER, NAMED, DOTTED, ITSELF = range(4)
+"""Where a number or a place is: the same for all, an attribute of each object, one of another, or itself."""
 TOUCHING, WITHIN, NEAREST_FIRST = range(3)
 """Which pairs: nearer than a limit; or at it, too; or these, for each thing the nearest first."""
 
@@ -34,23 +35,8 @@ _RADIUS, _BOUNDS, _COLUMNS = 4, 5, 9
 
 
 @inline
-def _read_numbers(sequence, out, first, row, count):
-    """Whether a sequence has so many finite numbers, which go to columns of ``out``."""
-    for k in range(count):
-        value = item(sequence, k)
-        if not is_there(value):
-            return False
-        number = number_of(value)
-        drop(value)
-        if not abs(number) < math.inf:
-            return False
-        out[first + k, row] = number
-    return length_of(sequence) == count
-
-
-@inline
 def _follow(thing, names):
-    """What an attribute of an object holds, or of what an earlier one holds."""
+    """What an attribute of an object holds, or the next one of what that holds, and so on."""
     name = item(names, 0)
     found = attribute(thing, name)
     drop(name)
@@ -66,14 +52,14 @@ def _follow(thing, names):
 @inline
 def _read_sides(thing, measured, name, how, kind, out, row):
     """Whether an object has a radius, the side of a box, or its width and height."""
-    value = _follow(thing, name) if how == NAMED else item(measured, row)
+    value = attribute(thing, name) if how == NAMED else item(measured, row)
     if not is_there(value):
         return False
     number = number_of(value)
     out[2, row], out[3, row] = number, number
     fits = number == number
     if not fits and kind == BOXES:
-        fits = _read_numbers(value, out, 2, row, 2)
+        fits = read_numbers(value, out[2:4, row])
     drop(value)
     return fits
 
@@ -104,12 +90,16 @@ def _read(things, at, measured, name, known, kind, reach):
         thing = item(things, row)
         if not is_there(thing):
             return out, False
-        place = _follow(thing, at) if how == NAMED else thing
+        place = thing
+        if how == NAMED:
+            place = attribute(thing, at)
+        elif how == DOTTED:
+            place = _follow(thing, at)
         fits = is_there(place)
         if fits:
             out[2, row], out[3, row] = width, height
-            fits = _read_numbers(place, out, 0, row, 4 if kind == RECTANGLES else 2)
-            if how == NAMED:
+            fits = read_numbers(place, out[: 4 if kind == RECTANGLES else 2, row])
+            if how != ITSELF:
                 drop(place)
         if fits and how_measured != NUMBER:
             fits = _read_sides(thing, measured, name, how_measured, kind, out, row)
@@ -136,12 +126,11 @@ def _near_lanes(a, i, b, j):
 def _append_near(ones, i, targets, near, count, order, found):
     """Append object i with each that is near; or these alone to the list of object i in ``found``."""
     one = item(ones if order == TOUCHING else found, i)
-    for at in range(count):
+    if order != TOUCHING:
+        append_items(one, targets, near, count)
+    for at in range(count if order == TOUCHING else 0):
         target = item(targets, np.int64(near[at]))
-        if order == TOUCHING:
-            append_pair(found, one, target)
-        else:
-            append(one, target)
+        append_pair(found, one, target)
         drop(target)
     drop(one)
 
@@ -155,10 +144,10 @@ def near_objects(
 ):  # fmt: skip
     """Find objects that overlap or are nearer than a margin; whether all are understood.
 
-    ``at`` are the attributes, one of the other, that lead to the centre or rectangle of a thing, ``name``
-    those to its radius or sides, unless ``measured`` are these, or all have the same.  ``kinds`` say how
-    each is read: ``how, how_measured, width, height``.  The ``rule`` is ``kind, among, margin, order``;
-    ``among``: pairs ``i < j`` of things.
+    ``at`` is the attribute of things that is their centre or rectangle, or the attributes that lead there;
+    ``name`` is that with radius or sides, unless ``measured`` are these, or all have the same.  ``kinds``
+    say how each is read: ``how, how_measured, width, height``.  The ``rule`` is ``kind, among, margin,
+    order``; ``among``: pairs ``i < j`` of things.
 
     What is appended to ``found`` are pairs of ``ones`` and ``targets``, or, if the order is not `TOUCHING`,
     targets to a list for each of ``ones``.

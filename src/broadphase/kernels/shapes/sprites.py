@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, objects
 from broadphase.kernels.machine.memory import few
-from broadphase.kernels.machine.objects import append, drop, is_same, is_there, item, length_of, number_of
+from broadphase.kernels.machine.objects import append, drop, is_same, item, read_numbers
 from broadphase.kernels.shapes.table import BOX
 
 FARTHEST = 1e300  # beyond, no body has its place
@@ -114,16 +114,8 @@ def put_boxes_among(shapes, rows, rect, sprites, sprite, found):
     Rows of -1 are passed over.  Returns whether this is known: the rect is one, and all are boxes.
     """
     near, sides, count = np.empty(rows.shape[0], np.int32), few(4, np.float64), 0
-    if length_of(rect) != 4:
+    if not read_numbers(rect, sides):
         return False
-    for k in range(4):
-        value = item(rect, k)
-        if not is_there(value):
-            return False
-        sides[k] = number_of(value)
-        drop(value)
-        if not abs(sides[k]) < math.inf:
-            return False
     left, right = min(sides[0], sides[0] + sides[2]), max(sides[0], sides[0] + sides[2])
     top, bottom = min(sides[1], sides[1] + sides[3]), max(sides[1], sides[1] + sides[3])
     if not (left < right and top < bottom):

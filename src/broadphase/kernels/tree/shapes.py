@@ -15,7 +15,7 @@ from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.interrupts import goes_on
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers, objects, rows
 from broadphase.kernels.machine.memory import few, many, one_row, some_rows, with_columns
-from broadphase.kernels.machine.objects import append, drop, is_there, item, length_of, number_of
+from broadphase.kernels.machine.objects import append_items, length_of, read_numbers
 from broadphase.kernels.machine.simd import lowest_lane
 from broadphase.kernels.shapes.contact import contact_of
 from broadphase.kernels.shapes.queries import (
@@ -127,24 +127,15 @@ def put_overlapping(trees, place, is_sized, radius, shapes, rules, bodies, found
         one_row(2, np.float64),
     )
     query = _one_shape(few(1, np.uint8), edges, few(1, np.int64), no_points)
-    if not (count == 4 or count == 2):
+    if not (count == 4 or count == 2) or not read_numbers(place, sides[:count]):
         return False
-    for k in range(count):
-        value = item(place, k)
-        if not is_there(value):
-            return False
-        sides[k] = number_of(value)
-        drop(value)
     left, top, right, bottom = sides[0], sides[1], sides[count - 2], sides[count - 1]
     if is_sized:
         right, bottom = left + right, top + bottom
     if not _take_query(left, top, right, bottom, radius, limits, query):
         return False
     total = _overlapping(trees, limits, queue, query, shapes, rules, near)
-    for at in range(total):
-        body = item(bodies, np.int64(near[0, at]))
-        append(found, body)
-        drop(body)
+    append_items(found, bodies, near[0], total)
     return total >= 0
 
 
@@ -480,10 +471,7 @@ def nearest_shapes(trees, values, k, shapes, rules, bodies, found):
         return ids[:0], distances[:0], REFUSED
     far = _largest_coordinate(trees, stack, keys)
     count = _nearest_shapes(trees, x, y, far, shapes, rules, own, NODE_0, stack, keys, ids, distances)
-    for near in range(count):
-        body = item(bodies, np.int64(ids[near]))
-        append(found, body)
-        drop(body)
+    append_items(found, bodies, ids, count)
     return ids[: max(count, 0)], distances[: max(count, 0)], count
 
 
