@@ -68,7 +68,7 @@ function sentencesFor(data, state, { lists, walls }) {
     `A frame takes about ${timeWords(ms)}, ${shareOf(ms)}.`,
     isDefault ? `${data.classes[fastest.method]}, the fastest single method here, takes ${comparedWords(fastest.times, times)} the default${fastest.times < times ? "; that is little, and the default stays fast when the scene changes" : ""}.` : "",
     !isDefault && ofDefault ? `The default, bp.make_index(), takes ${comparedWords(ofDefault.times, times)} ${data.classes[method]}.` : "",
-    walls ? "Static boxes are not searched against each other; they cost only where something moves near them." : "",
+    walls ? "Static boxes are not searched against each other; they cost only where something moves near them. The times above are without that gain." : "",
   ];
 }
 

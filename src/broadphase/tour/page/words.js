@@ -129,7 +129,7 @@ function touchingPairs(picture) {
 }
 
 const LEGENDS = {
-  sorted: [["line", "sweep line"], ["open own", "open: the line is between its left and right edge"], ["digits", "place in the order of the left edges"], ["bar own", "width of a ball; the line crosses the open ones"], ["walk", "how far it looks: down to the last that starts left of its right edge"]],
+  sorted: [["line", "sweep line"], ["open own", "open: the line is between its left and right edge"], ["digits", "place in the order of the left edges"], ["bar own", "extent of a ball; the line crosses the open ones"], ["walk", "how far it looks: down to the last that starts before its right edge"]],
   kept: [["bar own", "edges that swap"], ["dot none", "two near edges [ pass: no test"], ["dot square", "two far edges ] pass: no test"], ["dot test", "a near and a far edge pass: a test, now apart"], ["dot hit", "now overlapping on this axis"]],
   cells: [["cell own", "cell with balls; fuller cells are stronger"]],
   twice: [["cell own", "cell with balls"], ["bars own", "marked copies: began in an earlier column, in an earlier row"]],
