@@ -498,6 +498,8 @@ def _drawn(life, rng):
     if tiles is None or any(v % 1 for v in tiles.size) or not tiles.cells:
         return None
     solid = [at for at, cell in tiles.cells.items() if cell[0] == "solid"]
+    if not solid:  # a map of Tiled says what is solid
+        return None
     slopes = {at: ("slope", *rng.choice([(0, 1), (1, 0), (0, 0.5)]), "bottom") for at in solid[::2]}
     drawn = _DrawnTiles(*vars(tiles).values(), slopes, rng.random() < 0.5)
     return replace(life, tiles=drawn), SAME

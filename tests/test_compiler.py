@@ -420,7 +420,9 @@ from broadphase.compiler.types import parse
 from broadphase.kernels.machine.signatures import PACKAGE
 
 nothing = ctypes.CFUNCTYPE(ctypes.c_int32)(lambda: 1)
-for name in ("goes_on", "length_of", "item", "attribute", "number_of", "drop"):  # a library has them itself
+# A library has them itself.
+names = "goes_on length_of item attribute number_of drop append append_pair"
+for name in names.split():
     llvm.add_symbol(f"broadphase_{name}", ctypes.cast(nothing, ctypes.c_void_p).value)
 for line in sys.argv[1:]:
     kernel, _, types = line.partition(": ")

@@ -198,7 +198,8 @@ class PeriodicSpace(PlainSpace):
         if len(owners) == len(boxes):
             return find_rows(self.searched, np.hstack((boxes, worlds)), touching, rules)
         shift, dim = around.shift(turns), self.reader.dim
-        images = boxes[owners] - np.hstack((shift, shift))
+        with np.errstate(over="ignore"):  # infinite edges are found all the same
+            images = boxes[owners] - np.hstack((shift, shift))
         # Rounded down: none is missed, and what does not meet is left out by an exact test.
         np.nextafter(images[:, :dim], -np.inf, out=images[:, :dim])
         rows, tests = find_rows(self.searched, np.hstack((images, worlds[owners])), touching, rules)
@@ -335,7 +336,9 @@ def _hits_around(
         region = bounds_between(ahead[active], begun, ends)
         slack = _SLACK * around.largest + 4e-15 * np.where(np.isfinite(region), np.abs(region), 0.0)
         slack[:, :dim] *= -1.0
-        owners, turns = around.turns_near(region + slack)
+        with np.errstate(over="ignore"):  # infinite edges are found all the same
+            region += slack
+        owners, turns = around.turns_near(region)
         images = rays[active][owners]
         images[:, :dim] -= around.shift(turns)
         rows, made = _cast(tree, images, rules, first)

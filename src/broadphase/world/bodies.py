@@ -1215,12 +1215,11 @@ def as_shapes(shapes: Any) -> list[Shape] | Floats:
         raise ValueError(f"shapes must be 2-D boxes, with 4 columns; got shape {boxes.shape}")
     wrong = np.flatnonzero(~np.isfinite(boxes).all(axis=1))
     if len(wrong):
-        raise ValueError(
-            f"shapes[{wrong[0]}] = {boxes[wrong[0]].tolist()} must be finite: bodies have an end"
-        )
+        raise ValueError(f"shapes[{wrong[0]}] = {boxes[wrong[0]].tolist()} must be finite: bodies end")
     corners = boxes.astype(np.float64, copy=False)
-    sizes = corners[:, 2:] - corners[:, :2]
-    sums = corners[:, :2] + sizes
+    with np.errstate(over="ignore"):  # it is an error below
+        sizes = corners[:, 2:] - corners[:, :2]
+        sums = corners[:, :2] + sizes
     wrong = np.flatnonzero(~np.isfinite(sums).all(axis=1))
     if len(wrong):
         Box(*corners[wrong[0], :2].tolist(), *sizes[wrong[0]].tolist())  # says what is wrong

@@ -269,7 +269,8 @@ class Queries:
         (centers, r), _ = _in_rows((centers, "center", 2), (arguments.settled_distance(r, "r"), "r", 0))
         middles, radii = _circles(checked_points(centers, "center"), r, "center")
         radii = np.minimum(radii, _FARTHEST)
-        reach = np.hstack((middles - radii[:, None], middles + radii[:, None]))
+        with np.errstate(over="ignore"):  # with infinite edges it is found all the same
+            reach = np.hstack((middles - radii[:, None], middles + radii[:, None]))
         return self._overlapping_many(reach, plain_columns(CIRCLE, middles, radii, 0.0), rules)
 
     def _trees_for(self, values: Any) -> Any:
