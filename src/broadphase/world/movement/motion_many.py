@@ -329,7 +329,8 @@ def widen(state: State, rows: Rows, near: Near, pushes: Floats, at: int) -> None
     if not pushes.any():
         kernel.pushes_of(state.store.table.columns, rows, near[:], state.space.lengths, state.grid, pushes)
     left, top, right, bottom = state.store.bounds(rows.item(at))
-    pushes[at] = 2.0 * pushes[at] + (right - left) + (bottom - top)
+    pushes *= 2.0  # of all: what is near them is searched again, and in a heap many need more
+    pushes[at] += (right - left) + (bottom - top)
 
 
 def _numbers(values: Any, name: str) -> float | Floats:
