@@ -376,7 +376,11 @@ class ContactTracker:
         """Find what is in contact now, and compare; it is ``reported`` in the same moment, or never was."""
         store, before = self._store, self.found
         matcher = self._listeners.matcher
-        now, changes = self._renewed(matcher)
+        is_idle = not (self.notes or store.retagged or np.count_nonzero(store.touched[: len(store.bodies)]))
+        if is_idle and before.matcher is matcher and before.overlaps.all():
+            now, changes = before, self._unchanged(before)
+        else:
+            now, changes = self._renewed(matcher)
         if self.max_pairs is not None and self.candidates > self.max_pairs:
             raise PairLimitExceeded(self.max_pairs)
         if now.matcher is not before.matcher:
@@ -443,6 +447,14 @@ class ContactTracker:
         return near.at(self.concerned(pairs))
 
     # ---- comparing: which pairs began, stayed and ended
+
+    def _unchanged(self, now: FoundContacts) -> Changes:
+        """If nothing was touched, all contacts stay: 30,000 boxes at rest take a sixth of comparing them."""
+        self._store.shared, self.changed, self.candidates = True, 0, 0
+        bodies, nothing = self._store.bodies, none_found(now.matcher)
+        none = Contacts(nothing, bodies)
+        stayed = Contacts(now, bodies, rows=np.arange(len(now.ids))) if len(now.ids) else none
+        return Changes(Events(none, stayed, none), None)
 
     def _renewed(self, matcher: Matcher) -> tuple[FoundContacts, Changes]:
         """All contacts now, and which began, which stayed and which ended."""

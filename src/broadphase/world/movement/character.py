@@ -187,12 +187,8 @@ class Character:
 
     def _follow(self, row: int, dx: float, dy: float, rules: WalkSettings, ignored: Ignored) -> None:
         """Let the kernel walk, again where it needs memory, or is pushed out of a region."""
-        state, store, broad_phase, memory = (
-            self._state,
-            self._state.store,
-            self._state.broad_phase,
-            self._memory,
-        )
+        state, memory = self._state, self._memory
+        store, broad_phase = state.store, state.broad_phase
         table, space = store.table.columns, (state.space.lengths, state.space.low, state.space.high)
         blocking = store.marks, bits_of(ALL), (store.group, store.tag_sets.bits)
         (rows, way, pushes, first), out = self._one, self._out
