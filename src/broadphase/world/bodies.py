@@ -738,12 +738,11 @@ class BodyStore:
     def rows_of(self, bodies: Any, name: str = "bodies") -> Rows:
         """The rows of bodies, or checked ids."""
         if isinstance(bodies, np.ndarray) and bodies.dtype.kind in "iu":
-            ids: npt.NDArray[np.integer[Any]] = settled(bodies, name).ravel()
-            known = self.are_ids(ids)
-            if np.count_nonzero(known) < len(ids):  # a tenth of `all`
-                number = int(np.flatnonzero(~known)[0])
-                raise ValueError(f"{name}[{number}] = {ids[number]} is the id of no body")
-            return ids.astype(np.int32)
+            ids = np.array(bodies, np.int64).ravel()
+            found: tuple[Rows, int] = kernel.rows_of_ids(ids, self.alive, len(self.bodies))
+            if found[1] >= 0:
+                raise ValueError(f"{name}[{found[1]}] = {bodies.ravel()[found[1]]} is the id of no body")
+            return found[0]
         if hasattr(bodies, "rows_in"):  # `Bodies`, which knows its rows
             rows: Rows = bodies.rows_in(self, name)
             return rows

@@ -20,12 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded
+from broadphase.kernels.movement.sweep import CROSS
 from broadphase.kernels.pairs import changes as kernel
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import available_memory
 from broadphase.world.bodies import LISTENED, MOVING, STATIC, Body, BodyStore
 from broadphase.world.broad_phase import BroadPhase, Near
+from broadphase.world.hits import NO_HITS, HitArrays
 from broadphase.world.listeners import Contact, ContactRows, Listener, Listeners, Match, Matcher
 
 RowPairs = npt.NDArray[np.int32]
@@ -76,16 +78,6 @@ class FoundContacts(NamedTuple):
         """Some of them."""
         ids, normals, depths, groups, overlaps, matcher = self
         return FoundContacts(ids[rows], normals[rows], depths[rows], groups[rows], overlaps[rows], matcher)
-
-
-class Searched(NamedTuple):
-    """What a movement of many bodies found near them; it serves the next update if nothing else changes."""
-
-    rows: Rows
-    regions: Floats
-    """``(m, 4)``: each mover was expected to stay within its region."""
-    near: Near
-    matcher: Matcher
 
 
 _NO_PAIRS = np.empty((0, 2), np.int32)
@@ -327,7 +319,9 @@ class ContactTracker:
         self.found = none_found(listeners.matcher)
         self.notes: Notes = []
         """What has stopped movements, or was crossed, since the last update, where it concerns a listener."""
-        self.searched: Searched | None = None
+        self.searched: Any = None
+        """What the last movement of many found near them, if nothing else has changed since: their rows, the
+        region ``(m, 4)`` of each, `Near`, and the matcher."""
         self.candidates = 0
         """How many pairs the narrow phase of the last update tested."""
         self.changed = 0
@@ -343,25 +337,24 @@ class ContactTracker:
             how = kernel.STOPPED if stopped else kernel.CROSSED
             self.notes.append([(mover, other, serial.item(mover), serial.item(other), *normal, how)])
 
-    def note_many(self, rows: Rows, stops: Floats, crossed: Floats) -> None:
-        """`note` for what stopped movers with these rows, and what they crossed; tiles are left out.
-
-        Both are hits as kernels write them.
-        """
-        sets = self._store.tag_sets
-        if not (len(stops) or len(crossed)) or not sets.heard_now.hears:
-            return
-        noted = kernel.note_hits(rows, stops, crossed, *self._tags, self._store.serial)
+    def report(
+        self, rows: RowPairs, responses: npt.NDArray[np.int8], hits: Floats, crossed: Floats
+    ) -> tuple[HitArrays, HitArrays]:
+        """What movers hit and crossed as arrays, from hits as kernels write them; `note` for all of it."""
+        store, sets = self._store, self._store.tag_sets
         if not sets.exact:
-            noted = noted[self.concerned(noted[:, :2].astype(np.int32))]
-        if len(noted):
-            self.notes.append(noted)
-
-    @property
-    def _tags(self) -> tuple[Any, ...]:
-        """What decides whether two bodies concern a listener."""
-        store = self._store
-        return store.tag_sets.bits, store.group, store.category, store.mask
+            movers, others = rows[crossed[:, 8].astype(np.int64)], crossed[:, 5].astype(np.int32)
+            heard = self.concerned(np.column_stack((movers, others)))
+            crossed = crossed[heard | store.sensor[movers] | store.sensor[others]]
+        if not (len(hits) or len(crossed)):
+            return NO_HITS, NO_HITS
+        known = (sets.bits, store.group, store.category, store.mask), store.serial, store.space.lengths
+        met, passed, notes = kernel.report_hits(rows, responses, CROSS, hits, crossed, *known)
+        if not sets.exact:
+            notes = notes[self.concerned(notes[:, :2].astype(np.int32))]
+        if len(notes):
+            self.notes.append(notes)
+        return _new(HitArrays, met), _new(HitArrays, passed)
 
     @property
     def noted(self) -> int:
@@ -463,8 +456,8 @@ class ContactTracker:
         if not sets.exact:
             notes = notes[self.concerned(notes[:, :2].astype(np.int32))]
         near, last = _NOT_SEARCHED, self.searched
-        if last is not None and last.matcher is matcher and not store.retagged:
-            near = last.rows, last.regions, *self._wanted(last.rows, last.near)
+        if last is not None and last[4] is matcher and not store.retagged:
+            near = last[:4] if sets.exact else (*last[:2], *self._wanted(last[0], Near(*last[2:4])))
         columns = store.table.columns, store.marks, (store.alive, store.renewed, store.serial)
         known = *columns, LISTENED, len(store.bodies), store.space.lengths
         others = notes, before[:5], (sets.bits, store.group)

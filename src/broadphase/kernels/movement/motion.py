@@ -493,6 +493,18 @@ def plan_step(velocity, place, alive, own, group, by_group, seconds, out):
 
 
 @jit
+def rows_of_ids(ids, alive, count):
+    """Ids as rows, and the place of the first that no body among so many rows has; -1: all have one."""
+    rows, bad = np.empty(ids.shape[0], np.int32), np.int64(-1)
+    for k in range(ids.shape[0]):
+        is_known = 0 <= ids[k] < count and alive[ids[k]]
+        if bad < 0 and not is_known:
+            bad = np.int64(k)
+        rows[k] = ids[k] if is_known else 0
+    return rows, bad
+
+
+@jit
 def check_moves(rows, xs, ys, displacements):
     """Whether the rows ascend, and the first mover that goes beyond `FARTHEST` or nowhere; -1: none."""
     ascends, far = True, np.int64(-1)
@@ -532,13 +544,6 @@ def regions_of(shapes, rows, displacements, responses, pushes, begin, reach, spa
         dx, dy = displacements[m, 0], displacements[m, 1]
         region = region_of(shapes, rows[m], dx, dy, responses[m] == BOUNCE, reach)
         put_region(_EVERYWHERE if region[0] != region[0] else region, pushes[m], m, space, out)
-
-
-@jit
-def wrap_touches(hits, period):
-    """Wrap the places of hits into the period."""
-    for k in range(hits.shape[0]):
-        hits[k, 3], hits[k, 4] = wrapped(hits[k, 3], period[0]), wrapped(hits[k, 4], period[1])
 
 
 @jit
@@ -588,8 +593,6 @@ class Movers(NamedTuple):
     """``(m, 4)``: within that of a mover all that is near it was searched for."""
     across: npt.NDArray[np.bool_]
     """Which of these lie across an edge of the period: images there block, too."""
-    halts: npt.NDArray[np.bool_]
-    """After which of them the call ends."""
     starts: npt.NDArray[np.int64]
     others: npt.NDArray[np.int32]
     """``others[starts[m]:starts[m + 1]]`` are near mover ``m``."""
@@ -602,12 +605,13 @@ def move_many(shapes, around, tags, movers, start, grid, buffers, images, out, l
     ``around`` and ``tags`` are as of `sift_among`, ``images`` the memory for images, and the period.  ``out``
     are the places of movers, wrapped into the period, and rows of what each first overlaps on its path, as
     hits: sensors, and bodies that do not block it.  ``limits`` are about how many boxes are tested, and
-    whether static movers wait: they are not moved yet, only their places are written.
+    whether movers wait: then static ones are not moved yet, only their places are written; else the call ends
+    after each that blocks on some sides only, for what it carries.
 
     Returns ``next, state, found, crossed``: all before mover ``next`` have moved, with so many hits and rows.
-    State is that of the next one, or `DONE` if enough was tested, the last one ``halts``, or all is done.
+    State is that of the next one, or `DONE` if enough was tested, the last one carries, or all is done.
     """
-    rows, near, bodies = movers.rows, (movers.starts, movers.others), around[0]
+    rows, near, bodies, one_way = movers.rows, (movers.starts, movers.others), around[0], around[1]
     (frame, period), (places, crossed), (most, waits) = images, out, limits
     found, passed, work, nothing = np.int64(0), np.int64(0), 0.0, without_tiles(grid)
     xs, ys, numbers = few(1, np.float64), few(1, np.float64), new_places()
@@ -650,6 +654,6 @@ def move_many(shapes, around, tags, movers, start, grid, buffers, images, out, l
         places[m, 0], places[m, 1] = xs[0], ys[0]
         if not (waits and bodies.static[row]):
             put(shapes.x, shapes.y, bodies, row, xs[0], ys[0])
-        if work > most or movers.halts[m]:
+        if work > most or (one_way[row] != 0 and not waits):
             return m + 1, DONE, found, passed
     return rows.shape[0], DONE, found, passed

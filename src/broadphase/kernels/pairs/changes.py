@@ -11,7 +11,7 @@ from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.memory import AHEAD, prefetch
 from broadphase.kernels.shapes.contact import contact_of
-from broadphase.kernels.shapes.images import deepest_contact, is_plain, new_places, shifted
+from broadphase.kernels.shapes.images import deepest_contact, is_plain, new_places, shifted, wrapped
 from broadphase.kernels.shapes.table import bounds_of, bounds_overlap
 
 # -----------------------------------------------------------------------------------------------------------
@@ -377,27 +377,49 @@ def _are_wanted(i, j, bits, group, category, mask):
 STOPPED, CROSSED = 1, 2
 
 
-@jit
-def note_hits(rows, stops, crossed, bits, group, category, mask, serial):
-    """The hits with bodies that a listener may want as notes: what stopped movers, then what they crossed.
+@inline
+def _named(hits, period):
+    """Hits as columns: movers, others, tiles, times, normals and places, wrapped into the period."""
+    count = hits.shape[0]
+    movers, others, tiles = (
+        np.empty(count, np.int64),
+        np.empty(count, np.int64),
+        np.empty((count, 2), np.int64),
+    )
+    times, normals = np.empty(count, np.float64), np.empty((count, 2), np.float64)
+    touches = np.empty((count, 2), np.float64)
+    for k in range(count):
+        movers[k], others[k] = np.int64(hits[k, 8]), np.int64(hits[k, 5])
+        tiles[k, 0], tiles[k, 1] = np.int64(hits[k, 6]), np.int64(hits[k, 7])
+        times[k], normals[k, 0], normals[k, 1] = hits[k, 0], hits[k, 1], hits[k, 2]
+        touches[k, 0], touches[k, 1] = wrapped(hits[k, 3], period[0]), wrapped(hits[k, 4], period[1])
+    return movers, others, tiles, times, normals, touches
 
-    ``rows`` are those of the movers; hits are as `movement.motion.move_many` writes them.  A note is the rows
-    of mover and other body, the serial numbers of both, the normal, and `STOPPED` or `CROSSED`.
+
+@jit
+def report_hits(rows, responses, passing, hits, crossed, tags, serial, period):
+    """What movers hit and crossed as columns, see `_named`, and of it what a listener may want as notes.
+
+    ``rows`` are those of the movers, whose hits stop them but with the response ``passing``; hits are as
+    `movement.motion.move_many` writes them.  A note is the rows of mover and other body, the serial numbers
+    of both, the normal, and `STOPPED` or `CROSSED`: first what stopped movers, then what they crossed.
     """
-    notes, noted = np.empty((stops.shape[0] + crossed.shape[0], 7), np.float64), np.int64(0)
+    bits, group, category, mask = tags
+    notes, noted = np.empty((hits.shape[0] + crossed.shape[0], 7), np.float64), np.int64(0)
     for how in (STOPPED, CROSSED):
-        hits = stops if how == STOPPED else crossed
-        for k in range(hits.shape[0]):
-            if hits[k, 5] < 0.0:
+        met = hits if how == STOPPED else crossed
+        for k in range(met.shape[0]):
+            m, j = np.int64(met[k, 8]), np.int64(met[k, 5])
+            i = np.int64(rows[m])
+            if j < 0 or (how == STOPPED and responses[m] == passing):
                 continue
-            i, j = np.int64(rows[np.int64(hits[k, 8])]), np.int64(hits[k, 5])
             if not _are_wanted(i, j, bits, group, category, mask):
                 continue
             notes[noted, 0], notes[noted, 1] = float(i), float(j)
             notes[noted, 2], notes[noted, 3] = float(serial[i]), float(serial[j])
-            notes[noted, 4], notes[noted, 5], notes[noted, 6] = hits[k, 1], hits[k, 2], float(how)
+            notes[noted, 4], notes[noted, 5], notes[noted, 6] = met[k, 1], met[k, 2], float(how)
             noted += 1
-    return notes[:noted]
+    return _named(hits, period), _named(crossed, period), notes[:noted]
 
 
 @inline
@@ -553,7 +575,7 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
     near : tuple
         What is near what was touched, see `_contacts_near`, or what the last movement found.
     notes : f8[2]
-        What stopped or crossed what, as `note_hits` writes it, in the order of time.
+        What stopped or crossed what, as `report_hits` writes it, in the order of time.
     before : tuple
         The contacts then: ``ids, normals, depths, groups, overlaps``, sorted.
     tags : tuple

@@ -8,7 +8,7 @@ import numpy as np
 
 from broadphase.geometry.shapes import Box, extent
 from broadphase.kernels.movement import walk as kernel
-from broadphase.kernels.movement.motion import CROWDED, wrap_touches
+from broadphase.kernels.movement.motion import CROWDED
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Scene
 from broadphase.kernels.movement.walk_obstacles import Obstacles, WalkSettings
@@ -18,8 +18,8 @@ from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers, Rows
-from broadphase.world.hits import Hit, Movements, Walk, hit_arrays, hits_of, walked_to
-from broadphase.world.movement.crossing import concerned, note_crossings
+from broadphase.world.hits import Hit, Movements, Walk, hits_of, walked_to
+from broadphase.world.movement.crossing import note_crossings
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion, widen
 from broadphase.world.movement.sweep import bits_of, checked_displacement
@@ -241,12 +241,9 @@ class Character:
             if done == kernel.INSIDE:
                 widen(state, rows, near, pushes, begin)
         hits = memory.log.hits[: memory.log.counts[0]]
-        crossed = concerned(state, rows, memory.log.crossed[: memory.log.counts[2]])
-        state.contacts.note_many(rows, hits, crossed)
-        for met in (hits, crossed) if state.space.periodic else ():
-            wrap_touches(met, state.space.lengths)
+        crossed, slides = memory.log.crossed[: memory.log.counts[2]], np.zeros(count, np.int8)
+        found = Movements(store.places(rows), *state.contacts.report(rows, slides, hits, crossed))
         floors, ladders = memory.ends.floors[:, :3], memory.ends.floors[:, 3:]
-        found = Movements(store.places(rows), hit_arrays(hits), hit_arrays(crossed))
         return walked_to(found, floors, memory.ends.tops, ladders)
 
     def _check_shapes(self, rows: list[int]) -> None:

@@ -13,7 +13,6 @@ import numpy as np
 
 from broadphase.kernels.movement.crossing import HITS, cross_path
 from broadphase.kernels.shapes.table import ShapeColumns
-from broadphase.runtime.arrays import Floats
 from broadphase.world.bodies import Body, Rows
 from broadphase.world.hits import Hit, Movement, hits_of
 from broadphase.world.state import State
@@ -71,13 +70,3 @@ def note_crossings(state: State, row: int, hits: Sequence[Hit]) -> tuple[Hit, ..
     for hit in hits if state.listeners.matcher.listeners else ():
         state.contacts.note(row, hit.other.id, hit.normal)
     return tuple(hits)
-
-
-def concerned(state: State, movers: Rows, crossed: Floats) -> Floats:
-    """Of the rows that movers of a call crossed those with a sensor, or a listener for the two."""
-    store = state.store
-    if store.tag_sets.exact or not len(crossed):
-        return crossed
-    rows, others = movers[crossed[:, 8].astype(np.int64)], crossed[:, 5].astype(np.int32)
-    heard = state.contacts.concerned(np.column_stack((rows, others)))
-    return crossed[heard | store.sensor[rows] | store.sensor[others]]

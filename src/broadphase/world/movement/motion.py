@@ -432,11 +432,8 @@ class Rollback:
     """
 
     def __init__(self, state: State, rows: Rows) -> None:
-        store = state.store
-        self._state, self._rows = state, rows
-        self._at = rows.astype(np.intp)  # with another type NumPy would allocate memory to put them back
-        self._x, self._y = store.x[rows], store.y[rows]
-        self._noted = state.contacts.noted
+        self._state, self._rows, self._places = state, rows, state.store.places(rows)
+        self._noted = len(state.contacts.notes)
 
     def __enter__(self) -> None:
         pass
@@ -444,9 +441,7 @@ class Rollback:
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         if kind is not None:
             store = self._state.store
-            store.have_moved(self._rows)
-            store.x[self._at] = self._x
-            store.y[self._at] = self._y
+            kernel.put_many(store.x, store.y, store.marks, self._rows, self._places)
             self._state.contacts.forget(self._noted)
 
 

@@ -1,21 +1,20 @@
 """Movement of thousands of bodies in one call."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.geometry.shapes import finite
 from broadphase.inputs.arrays import settled
-from broadphase.inputs.foreign import NUMBERS
+from broadphase.inputs.foreign import NUMBERS, POINTS
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.path import FULL, TOO_FAR
-from broadphase.kernels.movement.sweep import CROSS, FARTHEST
+from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.runtime.arrays import Floats, distinct
-from broadphase.world.arguments import as_places, as_points, as_two
+from broadphase.world.arguments import as_places, as_two, checked_points
 from broadphase.world.bodies import ALL, MOVING, STATICS, Ignored, Layers, Rows
 from broadphase.world.broad_phase import Near
-from broadphase.world.contacts import Searched
 from broadphase.world.hits import (
     NO_HITS,
     RESPONSES,
@@ -26,10 +25,8 @@ from broadphase.world.hits import (
     hit_arrays,
     velocities_after,
 )
-from broadphase.world.movement.crossing import concerned
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.platforms import carry, riders_of
-from broadphase.world.movement.sweep import bits_of
 from broadphase.world.state import State
 
 # Memory for so many hits a mover, and at least for so many in all; with more, the kernel is called again.
@@ -37,10 +34,11 @@ _HITS_EACH, _LEAST_CAPACITY = 2, 32
 # A call of the kernel makes about so many tests, so that Ctrl-C is answered: some 50 ms.
 _MOST_TESTS = 1e6
 _NAMES = tuple(RESPONSES)
+_STATIC_BITS = sum(1 << layer for layer in STATICS)
 # Up to so many bodies are moved one by one: 2.8 us each, where a call of the kernel for many takes 60.
 _FEW = 16
 
-_Flags = npt.NDArray[np.bool_]
+_new: Any = tuple.__new__  # a named tuple in half the time
 
 
 class ManyMotion:
@@ -59,9 +57,11 @@ class ManyMotion:
         """See `World.move_many`."""
         code = code_of(response)
         rows, displacements = self.checked_displacements(bodies, dx, dy)
-        ignored = self._store.ignored(ignore)
-        with Rollback(self._state, self._moved_by(rows)):
-            return self._move(rows, displacements, np.full(len(rows), code, np.int8), movers_block, ignored)
+        ignored, responses = self._store.ignored(ignore), np.empty(len(rows), np.int8)
+        responses.fill(code)
+        call = _Call(self._motion, rows, displacements, responses, ALL if movers_block else STATICS, ignored)
+        with Rollback(self._state, self._store.rows() if call.lifts else rows):
+            return call.move()
 
     def step(self, dt: float, movers_block: bool, ignore: Any) -> Movements:
         """See `World.step`."""
@@ -76,8 +76,9 @@ class ManyMotion:
         responses = responses[:count]
         if not far < FARTHEST or self._space.periodic:
             self._check_goals(rows, displacements, "velocity * dt")
-        with Rollback(self._state, self._moved_by(rows)):
-            moved = self._move(rows, displacements, responses, movers_block, ignored)
+        call = _Call(self._motion, rows, displacements, responses, ALL if movers_block else STATICS, ignored)
+        with Rollback(self._state, store.rows() if call.lifts else rows):
+            moved = call.move()
             if len(moved.hits.movers):
                 after = velocities_after(velocities, moved.hits, responses)
                 # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
@@ -94,65 +95,6 @@ class ManyMotion:
         for number, tags in enumerate(groups):
             found[number] = next((code for tag, code in by_tag.items() if tag in tags), found[number])
         return found
-
-    def _moved_by(self, rows: Rows) -> Rows:
-        """The rows of all bodies that some movers may move: jump-through ones carry and push others."""
-        lifts = self._store.any_one_way and self._store.one_way[rows].any()
-        return self._store.rows() if lifts else rows
-
-    def _move(
-        self,
-        rows: Rows,
-        displacements: Floats,
-        responses: npt.NDArray[np.int8],
-        movers_block: bool,
-        ignored: Ignored,
-    ) -> Movements:
-        """Move bodies; the caller rolls back if this is interrupted."""
-        if len(rows) == 0:
-            return Movements(np.empty((0, 2)), NO_HITS)
-        lifts = rows[self._store.one_way[rows] != 0].tolist() if self._store.any_one_way else ()
-        riders = riders_of(self._motion, lifts) if lifts else {}
-        layers = ALL if movers_block else STATICS
-        call = _Call(rows, displacements, responses, layers, ignored, riders)
-        if not lifts:
-            return self._run(call)
-        starts = self._store.places(rows)
-        moved = self._run(call)
-        for at in np.flatnonzero(np.isin(rows, lifts)).tolist() if layers is STATICS else ():
-            call.carry(self._motion, at, starts[at], moved.places[at])
-        return moved._replace(places=self._store.places(rows))  # a rider may be a mover, too
-
-    def _run(self, call: "_Call") -> Movements:
-        if len(call.rows) <= _FEW:
-            return self._one_by_one(call)
-        return _Run(self._state, self._motion, call).run()
-
-    def _one_by_one(self, call: "_Call") -> Movements:
-        """Move few bodies, each as `World.move` does: preparing one call for all takes longer."""
-        store, motion, waiting = self._store, self._motion, []
-        places, hits, crossed = [], [], []
-        each = zip(call.rows.tolist(), call.displacements.tolist(), call.responses.tolist(), strict=True)
-        waits = call.layers != ALL
-        for at, (row, (dx, dy), code) in enumerate(each):
-            place = store.x.item(row), store.y.item(row)
-            start = place if waits and store.static.item(row) else None
-            move = motion.move_row(row, dx, dy, _NAMES[code], call.ignored_by(row), layers=call.layers)
-            if not waits:
-                call.carry(motion, at, place, move[:2])
-            places.append(move[:2])
-            if move.hits:
-                hits.append(as_rows(at, move.hits))
-            if move.crossed:
-                crossed.append(as_rows(at, move.crossed))
-            if start is not None:
-                # The others see it where it was until all have moved.
-                store.put(row, *start)
-                waiting.append((row, *move[:2]))
-        for row, x, y in waiting:
-            store.put(row, x, y)
-        found = (hit_arrays(np.concatenate(some)) if some else NO_HITS for some in (hits, crossed))
-        return Movements(np.array(places), *found)
 
     def move_all(self, bodies: Any, positions: Any) -> None:
         """See `World.move_all`."""
@@ -177,18 +119,22 @@ class ManyMotion:
 
     def checked_displacements(self, bodies: Any, dx: Any, dy: Any) -> tuple[Rows, Floats]:
         """The rows of bodies, and ``(m, 2)``: their displacements."""
-        if dy is not None:
-            along, down = _numbers(dx, "dx"), _numbers(dy, "dy")
-        elif np.ndim(dx) == 0:
-            along, down = as_two(dx, "dx, dy")
+        if dy is None and type(dx) is not np.ndarray and np.ndim(dx) == 0:
+            dx, dy = as_two(dx, "dx, dy")
+        if dy is None:
+            given = settled(dx, "dx, dy", POINTS)
+            rows = self._store.rows_of(bodies)
+            displacements = given.astype(np.float64, copy=False)
+            if displacements.shape != (len(rows), 2):
+                if checked_points(given, "dx, dy").ndim == 2:
+                    _one_each(displacements[:, 0], len(rows), "dx")  # raises
+                displacements = np.tile(displacements, (len(rows), 1))
         else:
-            along, down = as_points(dx, "dx, dy").T
-            if np.ndim(along) == 0:
-                along, down = along.item(), down.item()
-        rows = self._store.rows_of(bodies)
-        displacements = np.empty((len(rows), 2))
-        displacements[:, 0] = _one_each(along, len(rows), "dx")
-        displacements[:, 1] = _one_each(down, len(rows), "dy")
+            along, down = _numbers(dx, "dx"), _numbers(dy, "dy")
+            rows = self._store.rows_of(bodies)
+            displacements = np.empty((len(rows), 2))
+            displacements[:, 0] = _one_each(along, len(rows), "dx")
+            displacements[:, 1] = _one_each(down, len(rows), "dy")
         ascends = self._check_goals(rows, displacements, "dx, dy")
         if not ascends and np.bincount(rows).max() > 1:
             raise ValueError("bodies names a body twice; each can move once in a call")
@@ -206,122 +152,144 @@ class ManyMotion:
         return bool(ascends)
 
 
-class _Call(NamedTuple):
-    """The arguments of a call, checked."""
+class _Call:
+    """One call: the movers, in order, and their arguments, checked."""
 
-    rows: Rows
-    displacements: Floats
-    responses: npt.NDArray[np.int8]
-    layers: Layers
-    """Those that block."""
-    ignored: Ignored
-    riders: dict[int, list[int]]
-    """What stands on each jump-through body, which it does not stop."""
-
-    def ignored_by(self, row: int) -> Ignored:
-        """What does not stop a mover."""
-        return {*self.ignored, *self.riders[row]} if row in self.riders else self.ignored
-
-    def carry(self, motion: Motion, at: int, start: Any, place: Any) -> None:
-        """Let a jump-through body that has moved carry and push others; movers do not block each other."""
-        row, store = self.rows.item(at), motion._store
-        if store.one_way[row]:
-            movers, riders = self.rows.tolist(), self.riders.get(row, [])
-            behind = self.ignored if store.static[row] else {*self.ignored, *movers}
-            passed = () if self.layers is ALL else movers
-            carry(motion, row, riders, np.array(start), np.array(place), behind, passed)
-
-
-class _Run:
-    """One call: the movers, in order, by a kernel, which halts after what carries others."""
-
-    def __init__(self, state: State, motion: Motion, call: _Call) -> None:
-        self._state, self._motion, self._call = state, motion, call
-        store, count = state.store, len(call.rows)
-        self._waits = call.layers is not ALL
+    def __init__(
+        self,
+        motion: Motion,
+        rows: Rows,
+        displacements: Floats,
+        responses: npt.NDArray[np.int8],
+        layers: Layers,
+        ignored: Ignored,
+    ) -> None:
+        self._motion, self._state, self._store = motion, motion._state, motion._store
+        self._rows, self._displacements, self._responses = rows, displacements, responses
+        self._layers, self._ignored = layers, ignored
+        """Those that block, and the rows that do not."""
+        self._waits = layers is not ALL
         """Static movers stay where they were until all have moved: the others see them there."""
-        self._blocking = bits_of(call.layers)
-        # A round body or a slope may turn a path to any side.
-        turns = store.any_round or len(state.grid.ground) > 0
-        self._reach = kernel.WIDE if turns else kernel.EXACT
-        self._halts = np.zeros(count, np.bool_)
-        if store.any_one_way and not self._waits:
-            self._halts = store.one_way[call.rows] != 0
-        self._starts = store.places(call.rows) if self._halts.any() else None
-        """Of each mover, if any carries others."""
+        store = self._store
+        self.lifts = rows[store.one_way[rows] != 0].tolist() if store.any_one_way else ()
+        """Movers that block on some sides only: they carry and push others."""
+        self._riders = riders_of(motion, self.lifts) if self.lifts else {}
+        """What stands on each of those, which it does not stop."""
+
+    def move(self) -> Movements:
+        """Move all; the caller rolls back if this is interrupted."""
+        rows, store = self._rows, self._store
+        if not len(rows):
+            return Movements(np.empty((0, 2)), NO_HITS)
+        move = self._one_by_one if len(rows) <= _FEW else self._all_at_once
+        if not self.lifts:
+            return move()
+        starts, moved = store.places(rows), move()
+        for at in np.flatnonzero(np.isin(rows, self.lifts)).tolist() if self._waits else ():
+            self._carry(at, starts[at], moved.places[at])
+        return moved._replace(places=store.places(rows))  # a rider may be a mover, too
+
+    def _carry(self, at: int, start: Any, place: Any) -> None:
+        """Let a jump-through body that has moved carry and push others; movers do not block each other."""
+        row = self._rows.item(at)
+        if row in self.lifts:
+            movers, riders = self._rows.tolist(), self._riders.get(row, [])
+            behind = self._ignored if self._store.static[row] else {*self._ignored, *movers}
+            passed = movers if self._waits else ()
+            carry(self._motion, row, riders, np.array(start), np.array(place), behind, passed)
+
+    def _one_by_one(self) -> Movements:
+        """Move few bodies, each as `World.move` does: preparing one call for all takes longer."""
+        store, motion, waiting = self._store, self._motion, []
+        places, hits, crossed = [], [], []
+        each = zip(self._rows.tolist(), self._displacements.tolist(), self._responses.tolist(), strict=True)
+        for at, (row, (dx, dy), code) in enumerate(each):
+            place = store.x.item(row), store.y.item(row)
+            ignored = {*self._ignored, *self._riders[row]} if row in self._riders else self._ignored
+            move = motion.move_row(row, dx, dy, _NAMES[code], ignored, layers=self._layers)
+            if not self._waits:
+                self._carry(at, place, move[:2])
+            places.append(move[:2])
+            if move.hits:
+                hits.append(as_rows(at, move.hits))
+            if move.crossed:
+                crossed.append(as_rows(at, move.crossed))
+            if self._waits and store.static.item(row):
+                # The others see it where it was until all have moved.
+                store.put(row, *place)
+                waiting.append((row, *move[:2]))
+        for row, x, y in waiting:
+            store.put(row, x, y)
+        found = (hit_arrays(np.concatenate(some)) if some else NO_HITS for some in (hits, crossed))
+        return Movements(np.array(places), *found)
+
+    # ---- many, by a kernel, which halts after what carries others
+
+    def _all_at_once(self) -> Movements:
+        rows, state, store, count = self._rows, self._state, self._store, len(self._rows)
         self._pushes = np.zeros(count)
         """How far each may be pushed out of what it starts in before it moves."""
         self._regions, self._across = np.empty((count, 4)), np.empty(count, np.bool_)
         self._places = np.empty((count, 2))
         """Of each mover, in the period."""
-        self._hits: list[Floats] = []
-        self._crossed: list[Floats] = []
-        self._most_hits = _HITS_EACH * count + _LEAST_CAPACITY
+        self._most_hits, begin = _HITS_EACH * count + _LEAST_CAPACITY, 0
+        hits: list[Floats] = []
+        crossed: list[Floats] = []
         self._look(0)
+        while begin < count:
+            begin = self._move_from(begin, hits, crossed)
+        if self._waits:
+            waiting = store.static[rows]
+            if np.count_nonzero(waiting):
+                store.put_many(rows[waiting], self._places[waiting])
+        found = [some[0] if len(some) == 1 else np.concatenate(some) for some in (hits, crossed)]
+        reported = state.contacts.report(rows, self._responses, *found)
+        if not self._ignored:
+            state.contacts.searched = rows, self._regions, *self._near, state.listeners.matcher
+        return Movements(self._places, *reported)
 
     def _look(self, begin: int) -> None:
         """Find what is near the path of each mover; those before ``begin`` have moved."""
-        call, state = self._call, self._state
-        space, out = state.space, (self._regions, self._across)
-        known = *call[:3], self._pushes, begin, self._reach, (space.lengths, space.low, space.high), out
-        kernel.regions_of(state.store.table.columns, *known)
-        passes = 1 << MOVING if self._waits else 0
-        near = state.broad_phase.near_movers(call.rows, self._regions, self._blocking, passes)
-        self._near = near.without(call.ignored) if call.ignored else near
-        met = self._near.without_pairs(call.rows, call.riders) if call.riders else self._near
-        self._movers = kernel.Movers(*call[:3], *out, self._halts, *met)
+        state, store, rows = self._state, self._store, self._rows
+        space, grid, out = state.space, state.grid, (self._regions, self._across)
+        # A round body or a slope may turn a path to any side.
+        reach = kernel.WIDE if store.any_round or len(grid.ground) else kernel.EXACT
+        known = rows, self._displacements, self._responses
+        around = self._pushes, begin, reach, (space.lengths, space.low, space.high), out
+        kernel.regions_of(store.table.columns, *known, *around)
+        blocks, passes = (_STATIC_BITS, 1 << MOVING) if self._waits else (kernel.EVERY_LAYER, 0)
+        near = state.broad_phase.near_movers(rows, self._regions, blocks, passes)
+        self._near = near.without(self._ignored) if self._ignored else near
+        met = self._near.without_pairs(rows, self._riders) if self._riders else self._near
+        self._movers, self._blocks, self._grid = _new(kernel.Movers, (*known, *out, *met)), blocks, grid
 
-    def run(self) -> Movements:
-        """Move all."""
-        call, state, store = self._call, self._state, self._state.store
-        begin = 0
-        while begin < len(call.rows):
-            begin = self._move_from(begin)
-        hits, crossed = (
-            some[0] if len(some) == 1 else np.concatenate(some) for some in (self._hits, self._crossed)
-        )
-        crossed = concerned(state, call.rows, crossed)
-        if self._waits:
-            waiting = store.static[call.rows]
-            if waiting.any():
-                store.put_many(call.rows[waiting], self._places[waiting])
-        stops = hits[call.responses[hits[:, 8].astype(np.int64)] != CROSS] if len(hits) else hits
-        state.contacts.note_many(call.rows, stops, crossed)
-        if not call.ignored:
-            matcher = state.listeners.matcher
-            state.contacts.searched = Searched(call.rows, self._regions, self._near, matcher)
-        for met in (hits, crossed) if state.space.periodic else ():
-            kernel.wrap_touches(met, state.space.lengths)
-        return Movements(self._places, hit_arrays(hits), hit_arrays(crossed))
-
-    def _move_from(self, begin: int) -> int:
+    def _move_from(self, begin: int, hits: list[Floats], crossed: list[Floats]) -> int:
         """Move some movers in one call of the kernel; which is the next."""
-        call, state, store = self._call, self._state, self._state.store
-        broad_phase = state.broad_phase
-        hits, crossed = np.empty((2, self._most_hits, 9))
-        known = (store.marks, store.one_way, self._blocking), (store.group, store.tag_sets.bits)
-        memory = broad_phase.buffers._replace(hits=hits), (broad_phase.frame, state.space.lengths)
-        moved = kernel.move_many(
-            *(store.table.columns, *known, self._movers, begin, state.grid, *memory),
-            *((self._places, crossed), (_MOST_TESTS, self._waits)),
+        state, store, broad_phase = self._state, self._store, self._state.broad_phase
+        if len(broad_phase.buffers.hits) < self._most_hits:
+            broad_phase.buffers = broad_phase.buffers._replace(hits=np.empty((self._most_hits, 9)))
+        met, passed = broad_phase.buffers.hits, np.empty((self._most_hits, 9))
+        starts = store.places(self._rows[begin:]) if self.lifts and not self._waits else None
+        next_one, done, found, over = kernel.move_many(
+            *(store.table.columns, (store.marks, store.one_way, self._blocks)),
+            *((store.group, store.tag_sets.bits), self._movers, begin, self._grid, broad_phase.buffers),
+            *((broad_phase.frame, state.space.lengths), (self._places, passed), (_MOST_TESTS, self._waits)),
         )
-        next_one, done, found, passed = map(int, moved)
-        self._hits.append(hits[:found].copy())
-        self._crossed.append(crossed[:passed].copy())
+        hits.append(met[:found].copy())
+        crossed.append(passed[:over].copy())
         if done == TOO_FAR:
-            widen(state, call.rows, self._near, self._pushes, next_one)
+            widen(state, self._rows, self._near, self._pushes, next_one)
             self._look(next_one)
         elif done == kernel.CROWDED:
             broad_phase.reserve(2 * len(broad_phase.buffers.near))
-        elif done == FULL and not (found or passed):
+        elif done == FULL and not (found or over):
             self._most_hits *= 2
-        elif next_one > begin and self._starts is not None and self._halts[next_one - 1]:
+        elif starts is not None and self._rows.item(next_one - 1) in self.lifts:
             at = next_one - 1
-            call.carry(self._motion, at, self._starts[at], self._places[at])
-            if next_one < len(call.rows):
-                self._starts[next_one:] = store.places(call.rows[next_one:])
+            self._carry(at, starts[at - begin], self._places[at])
+            if next_one < len(self._rows):
                 self._look(next_one)
-        return next_one
+        return int(next_one)
 
 
 def widen(state: State, rows: Rows, near: Near, pushes: Floats, at: int) -> None:
