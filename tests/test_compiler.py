@@ -355,13 +355,10 @@ for argument in sys.argv[1:]:
 REPLACED = (
     "numba.core.cpu.CPUContext",
     "numba.core.typed_passes:NativeLowering.lowering_class",
-    "numba.core.cgutils.ValueStructProxy",
     "numba.core.cpu:CPUTargetOptions.finalize",
-    "numba.np.arrayobj.make_array",
     "numba.np.arrayobj.fix_integer_index",
     "numba.core.types.functions:Dispatcher.get_call_type",
     "numba.core.types.functions:BaseFunction.get_call_type",
-    "numba.core.postproc:PostProcessor.run",
 )
 OVERRIDDEN = (
     "numba.core.base:BaseContext.call_internal",

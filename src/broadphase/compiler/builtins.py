@@ -25,8 +25,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from broadphase.compiler import memory, python_api
-from broadphase.compiler.aggregates import Builder, array_of
-from broadphase.compiler.lowering import Lowered, may_fail
+from broadphase.compiler.lowering import Lowered, array_of, may_fail
 from broadphase.compiler.python_api import CALL, DOUBLE, I8, I32, I64, MISSED, OBJECTS, POINTER, SIZE, Api
 from broadphase.compiler.types import kind_of
 from broadphase.kernels.machine.python_api import KIND_NUMBERS, KINDS
@@ -573,7 +572,7 @@ def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered) -> 
     if types.voidptr in kinds and not lowered.holds_gil:
         raise TypeError(f"a kernel that takes objects must hold the GIL: {descriptor.qualname}")
     function = ir.Function(module, CALL, name)
-    builder = Builder(function.append_basic_block("entry"))
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
     api, arguments = Api(builder), _Arguments(context, builder)
     things = [builder.load(_at(builder, function.args[0], k)) for k in range(len(kinds))]
     values = [

@@ -27,18 +27,17 @@ from numba.core import (
     cgutils,
     codegen,
     cpu,
-    postproc,
-    transforms,
     types,
 )
 from numba.core import lowering as numba_lowering
+from numba.core.datamodel import models
 from numba.core.imputils import lower_constant
 from numba.core.runtime.context import NRTContext
+from numba.extending import register_model
 
-from broadphase.compiler.aggregates import Builder, integer
 from broadphase.compiler.memory import data_of
 from broadphase.compiler.numba_checks import overrides
-from broadphase.compiler.types import parse, rows_of
+from broadphase.compiler.types import kind_of, parse, rows_of
 from broadphase.kernels.machine.jit import COMMON
 from broadphase.kernels.machine.mode import level
 from broadphase.kernels.machine.target import Target, chosen
@@ -298,6 +297,20 @@ def _call(context: Any, builder: Any, descriptor: Any, arguments: Any) -> Any:
     return context.get_returned_value(builder, descriptor.restype, builder.load(place))
 
 
+class Builder(ir.IRBuilder):
+    """llvmlite's builder, which for WebAssembly multiplies lengths without a check."""
+
+    def smul_with_overflow(self, lhs: Any, rhs: Any, name: str = "") -> Any:
+        """A product, and whether it is too large."""
+        if "wasm" not in str(self.module.triple):
+            return super().smul_with_overflow(lhs, rhs, name)
+        # There LLVM checks a product of 64 bits by one of 128, a function of a library that is not linked.
+        # No array that a kernel makes is so large.
+        no = ir.Constant(ir.IntType(1), 0)
+        whole = ir.Constant(ir.LiteralStructType([lhs.type, no.type]), ir.Undefined)
+        return self.insert_value(self.insert_value(whole, self.mul(lhs, rhs), 0), no, 1)
+
+
 @overrides(
     "setup_function",
     "delvar",
@@ -348,9 +361,8 @@ def index(context: Any, builder: Any, idxty: Any, idx: Any, size: Any) -> Any:
     ``BROADPHASE_CHECKED=1`` abort the process at the first negative index; `.ci/run` runs the tests on them.
     """
     place = context.cast(builder, idx, idxty, types.intp)
-    known = integer(place)
-    if known is not None:
-        return builder.add(place, size) if known < 0 else place
+    if isinstance(place, ir.Constant):
+        return builder.add(place, size) if place.constant < 0 else place
     if _CHECKED and idxty.signed:
         with builder.if_then(builder.icmp_signed("<", place, place.type(0)), likely=False):
             kind = ir.FunctionType(ir.VoidType(), [])
@@ -401,13 +413,66 @@ def call_type_once(otherwise: Callable[..., Any]) -> Callable[..., Any]:
     return get_call_type
 
 
-def post_process(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
-    """Canonicalise loops only; liveness of variables does not matter without reference counts."""
-    self.func_ir.blocks = transforms.canonicalize_cfg(self.func_ir.blocks)
-    self.func_ir.variable_lifetime = postproc.VariableLifetime(self.func_ir.blocks)
-    self.func_ir.generator_info = None
+# --- arrays and booleans ------------------------------------------------------------------------------------
+
+_PASSED = ("meminfo", "parent", "data", "shape")
+
+
+@overrides("get_argument_type", "as_argument", "from_argument")
+class _ContiguousModel(models.ArrayModel):
+    """Numba's model of arrays, for C-contiguous ones: fields that their lengths determine are not passed."""
+
+    def _passed(self) -> dict[str, Any]:
+        return {name: self._models[self.get_field_position(name)] for name in _PASSED}
+
+    def get_argument_type(self) -> Any:
+        return tuple(model.get_argument_type() for model in self._passed().values())
+
+    def as_argument(self, builder: Any, value: Any) -> Any:
+        return tuple(
+            model.as_argument(builder, self.get(builder, value, name))
+            for name, model in self._passed().items()
+        )
+
+    def from_argument(self, builder: Any, value: Any) -> Any:
+        passed = zip(self._passed().items(), value, strict=True)
+        fields = {name: model.from_argument(builder, one) for (name, model), one in passed}
+        return array_of(self, builder, **fields)
+
+
+def array_of(model: Any, builder: Any, **fields: Any) -> Any:
+    """The struct of a C-contiguous array; ``fields`` are all that its lengths do not determine."""
+    kind = model._fe_type
+    word = ir.IntType(64)
+    lengths = cgutils.unpack_tuple(builder, fields["shape"], kind.ndim)
+    width = ir.Constant(word, int(kind_of(kind.dtype)[1:]))
+    strides, count = [width], lengths[0]
+    for length in reversed(lengths[1:]):
+        strides.insert(0, builder.mul(strides[0], length))
+        count = builder.mul(count, length)
+    fields |= {"nitems": count, "itemsize": width, "strides": cgutils.pack_array(builder, strides, word)}
+    array: Any = ir.Constant(model.get_value_type(), ir.Undefined)
+    for name, value in fields.items():
+        array = builder.insert_value(array, value, model.get_field_position(name))
+    return array
+
+
+def _array_model(manager: Any, kind: Any) -> Any:
+    is_contiguous = kind.layout == "C" and kind.ndim > 0
+    return (_ContiguousModel if is_contiguous else models.ArrayModel)(manager, kind)
+
+
+@overrides("from_data")
+class _BooleanModel(models.BooleanModel):
+    """Numba's model of booleans; its own reads one from memory with a branch, 7 % of a search of a tree."""
+
+    def from_data(self, builder: Any, value: Any) -> Any:
+        return builder.icmp_unsigned("!=", value, value.type(0))
 
 
 def register() -> None:
-    """Register how Numba treats functions named in kernels: they have no address at compile time."""
+    """Register both models, and that functions named in kernels have no address at compile time."""
+    register_model(types.Array)(_array_model)
+    register_model(types.Boolean)(_BooleanModel)
+    register_model(types.BooleanLiteral)(_BooleanModel)
     lower_constant(types.Dispatcher)(lambda context, builder, ty, pyval: context.get_dummy_value())

@@ -18,7 +18,7 @@ _IMPORT = f"\nfrom {_PACKAGE}.".encode()
 _MAKERS = {
     "kernels/machine": ("floats", "interrupts", "intrinsics", "jit", "mode", "python_api", "simd", "target"),
     "compiler": (
-        *("aggregates", "builtins", "lowering", "machine_code", "memory"),
+        *("builtins", "lowering", "machine_code", "memory"),
         *("numba_checks", "numba_names", "python_api", "types"),
     ),
 }
