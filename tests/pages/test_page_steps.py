@@ -165,9 +165,8 @@ def test_a_line_that_sweeps_tests_each_box_with_the_open_ones(evaluate):
                 const { boxes, results: { sort_and_sweep: sorted } } = stateOf(step, slider, 0, touching);
                 const picture = pictureOf(step, slider, 0, touching);
                 const [own] = picture.lanes;
-                const waiting = lineOf(own, Infinity, picture.marked);
                 return { axis: sorted.axis, boxes: [...boxes], early: sorted.tests, edges: own.sweep,
-                         tests: [...own.tests], waiting, between: lineOf(own, 1.5, 0).at };
+                         tests: [...own.tests], last: lineOf(own, Infinity), between: lineOf(own, 1.5).at };
             });
         }"""
     )
@@ -190,5 +189,5 @@ def test_a_line_that_sweeps_tests_each_box_with_the_open_ones(evaluate):
             newcomer = {edge["ball"]} if edge["isFirst"] else set()
             assert {*made[:, 0].tolist()} == (is_open - newcomer if edge["isFirst"] else set())
             assert {*made[:, 1].tolist()} <= newcomer
-        assert (state["waiting"]["ball"], state["waiting"]["isFirst"]) == (3, True)
+        assert (state["last"]["at"], state["last"]["open"]) == (max(high), [])
         assert {*map(len, (edge["open"] for edge in state["edges"]))} > {0, 1, 2}

@@ -31,31 +31,35 @@ export function drawPairs(canvas, width, height, tests, hits, count, end) {
   title(context, "Each bar is a pair: compared, or found to overlap", width);
 }
 
-/** The balls in sorted order, a bar for the width of each, and how far each looks; the sweep line crosses the bars of the open ones. */
+/** The balls in sorted order, a bar for the extent of each along the axis, and how far each looks; the sweep line crosses the bars of the
+ * open ones. */
 export function drawIntervals(canvas, width, height, order, frame, world, place, line) {
   const context = cleared(canvas, width, height);
   const [axis, count] = order;
   const ids = order.subarray(2, 2 + count);
   const stops = order.subarray(2 + count);
-  const step = (height - HEAD - 6) / count;
-  const at = (value) => (axis ? ((value - place.top) * width) / place.height : value - place.left) * place.scale;
+  const tall = height - HEAD - 6;
+  const step = (axis ? width - 16 : tall) / count;
+  const at = (value) => (axis ? ((value - place.top) * tall) / place.height : value - place.left) * place.scale;
+  /** A rectangle along the axis and across it, in the order of the balls. */
+  const fill = (from, row, long, thick) => (axis ? context.fillRect(8 + row, HEAD + from, thick, long) : context.fillRect(from, HEAD + row, long, thick));
   const edge = (k, side) => at(frame.centers[2 * ids[k] + axis] + side * world.halves[2 * ids[k] + axis]);
   const thick = Math.max(step * 0.55, 1.5);
   const open = [];
   ids.forEach((ball, k) => {
-    const y = HEAD + k * step;
+    const row = k * step;
     const isOpen = line.open.includes(ball);
     if (isOpen) open.push(k + 1);
     // The boxes that this one reaches start before it ends; its sweep goes down to the last of them.
     context.fillStyle = colour("test");
-    if (stops[k] > k + 1) context.fillRect(edge(k, 1) - 1, y, 2, (stops[k] - k - 1) * step + thick);
+    if (stops[k] > k + 1) fill(edge(k, 1) - 1, row, 2, (stops[k] - k - 1) * step + thick);
     context.fillStyle = colour("method-sort_and_sweep");
     context.globalAlpha = isOpen ? 1 : 0.4;
-    context.fillRect(edge(k, -1), y, Math.max(edge(k, 1) - edge(k, -1), 1), thick);
+    fill(edge(k, -1), row, Math.max(edge(k, 1) - edge(k, -1), 1), thick);
     context.globalAlpha = 1;
   });
   context.fillStyle = colour("test");
-  context.fillRect(at(line.at) - 1.25, HEAD - 4, 2.5, height - HEAD + 4);
+  fill(at(line.at) - 1.25, -4, 2.5, axis ? width : height - HEAD + 4);
   const listed = open.length > 12 ? `${open.length} boxes` : open.join(", ") || "none";
   title(context, `Sorted by ${axis ? "top" : "left"} edge. Open: ${listed}`, width);
 }

@@ -1,6 +1,6 @@
 // The end of the tour: some questions about the reader's game, and what the map says of it: index, code and time.
 
-import { comparedWords, make, REASONS, timeWords } from "./map.js";
+import { comparedWords, make, programWith, REASONS, timeWords } from "./map.js";
 
 const [SAME, LITTLE] = [1.15, 0.1]; // times the best, milliseconds a frame: what no choice by hand is worth
 const FRAME = 1000 / 60; // milliseconds
@@ -15,11 +15,6 @@ const QUESTIONS = {
 const EXTRAS = {
   lists: "Two lists, such as bullets against enemies: only pairs of one with the other count",
   walls: "Walls, or other things that never move",
-};
-const ANSWERS = {
-  pairs: "pairs = index.pairs()  # rows of two ids",
-  changes: "began, stayed, ended = index.changes()",
-  queries: "found = index.query_box(queries)  # rows (query, id)",
 };
 
 /** The index that suits a state of the map: the default if hardly slower than the best, then the tree, which also answers
@@ -36,20 +31,13 @@ function suited(data, state) {
 
 /** A program that does it, whole but for the reader's arrays. */
 function programFor(data, state, { lists, walls }) {
-  const lines = ["import broadphase as bp", ""];
   if (lists) {
-    lines.push("# In each frame, from rows [min_x, min_y, max_x, max_y]:", "hits = bp.join(bullets, enemies)  # rows (bullet, enemy)");
+    const lines = ["import broadphase as bp", "", "# In each frame, from rows [min_x, min_y, max_x, max_y]:", "hits = bp.join(bullets, enemies)  # rows (bullet, enemy)"];
     if (walls) lines.push("stopped = bp.join(bullets, walls)  # rows (bullet, wall)");
     return lines.join("\n");
   }
   const { method } = suited(data, state);
-  lines.push(`index = bp.${method === data.auto ? "make_index" : data.classes[method]}()`, "ids = index.insert_many(boxes)  # rows [min_x, min_y, max_x, max_y]");
-  if (walls) lines.push("index.insert_many(walls, static=True)");
-  lines.push("# In each frame:");
-  if (state.share === 1) lines.push(walls ? "index.move_many(ids, boxes)" : "index.update(boxes)");
-  else if (state.share) lines.push("index.move_many(ids[moved], boxes[moved])  # which rows have moved");
-  lines.push(ANSWERS[state.ask]);
-  return lines.join("\n");
+  return programWith(method === data.auto ? "make_index" : data.classes[method], state, walls);
 }
 
 /** Sentences about the time. */
@@ -68,7 +56,7 @@ function sentencesFor(data, state, { lists, walls }) {
     `A frame takes about ${timeWords(ms)}, ${shareOf(ms)}.`,
     isDefault ? `${data.classes[fastest.method]}, the fastest single method here, takes ${comparedWords(fastest.times, times)} the default${fastest.times < times ? "; that is little, and the default stays fast when the scene changes" : ""}.` : "",
     !isDefault && ofDefault ? `The default, bp.make_index(), takes ${comparedWords(ofDefault.times, times)} ${data.classes[method]}.` : "",
-    walls ? "Static boxes are not searched against each other; they cost only where something moves near them. The times above are without that gain." : "",
+    walls ? "Pairs of two walls are left out of the answer. The times above are those without static=True." : "",
   ];
 }
 

@@ -11,7 +11,25 @@ const WORDS = {
   spread: { title: "Sizes", 1: "all the same", 10: "up to 10 ×", 1000: "up to 1,000 ×" },
   layout: { title: "Layout", uniform: "spread evenly", clumped: "ten crowds", line: "one line" },
 };
-const ANSWERS = { pairs: "pairs = index.pairs()", changes: "began, stayed, ended = index.changes()", queries: "found = index.query_box(queries)" };
+const ANSWERS = {
+  pairs: "pairs = index.pairs()  # rows of two ids",
+  changes: "began, stayed, ended = index.changes()",
+  queries: "found = index.query_box(queries)  # rows (query, id)",
+};
+
+/** A program with an index, whole but for the reader's arrays. */
+export function programWith(index, { ask, share }, walls = false) {
+  const all = walls ? "index.move_many(ids, boxes)" : "index.update(boxes)";
+  return [
+    "import broadphase as bp", "",
+    `index = bp.${index}()`,
+    "ids = index.insert_many(boxes)  # rows [min_x, min_y, max_x, max_y]",
+    ...(walls ? ["index.insert_many(walls, static=True)"] : []),
+    "# In each frame:",
+    ...(share ? [share === 1 ? all : "index.move_many(ids[moved], boxes[moved])  # which rows have moved"] : []),
+    ANSWERS[ask],
+  ].join("\n");
+}
 
 export const REASONS = {
   auto: {
@@ -95,11 +113,7 @@ function advice(data, state) {
     best,
     sentence: `${reason ? `${reason} ` : ""}A frame takes ${timeWords(ms * best.times)}${equal.length ? `; ${equal.join(" and ")} ${equal.length > 1 ? "are" : "is"} as fast within 10 %` : ""}.`,
     auto: `The default, bp.make_index(), makes an ${data.classes[data.auto]}${ofDefault ? `, which takes ${comparedWords(ofDefault.times, best.times)} ${data.classes[best.method]}` : "; it was not measured"}.`,
-    code: [
-      `index = bp.${data.classes[best.method]}()`,
-      state.share === 1 ? "index.update(boxes)" : state.share ? "index.move_many(ids, boxes)" : "index.insert_many(boxes)  # once",
-      ANSWERS[state.ask],
-    ].join("\n"),
+    code: programWith(data.classes[best.method], state),
   };
 }
 

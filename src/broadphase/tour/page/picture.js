@@ -118,11 +118,10 @@ function stripsOf({ copies, borders }, numbers) {
 /** How many tests were made in the first `end` edges, swaps or tests. */
 export const testsAt = ({ sweep, swaps }, end) => (sweep ? sweep[end - 1]?.made ?? 0 : swaps ? testsOf(swaps, end) : end);
 
-/** The sweep line after `end` edges: where it is, the open boxes, and the last edge.  When it has passed all, it waits at the marked
- * ball. */
-export function lineOf({ sweep }, end, marked) {
+/** The sweep line after `end` edges: where it is, the open boxes, and the last edge. */
+export function lineOf({ sweep }, end) {
   const passed = Math.floor(end);
-  if (passed >= sweep.length) return { ...sweep.find(({ ball, isFirst }) => isFirst && ball === marked), isWaiting: true };
+  if (passed >= sweep.length) return sweep.at(-1);
   const last = sweep[passed - 1] ?? { at: 0, open: [], before: 0, made: 0 };
   return { ...last, at: last.at + (end - passed) * (sweep[passed].at - last.at) };
 }

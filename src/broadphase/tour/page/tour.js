@@ -349,10 +349,10 @@ class Tour {
     this.#write(foundSoFar(picture, 0, end), end);
     if (step.hasQuery) drawCuts([find("quadtree"), find("kd-tree")], picture.state);
     if (this.#views.length > 1 && this.#isOpen) this.#drawGrowth();
-    const { bars, names, weights, wrong } = SLIDERS[step.name];
+    const { bars, names, weights, wrong, shade = `method-${step.methods[0]}` } = SLIDERS[step.name];
     if (bars && this.#isOpen) {
       const weightOf = (k) => (weights === undefined ? this.weight : [weights].flat()[Math.min(k, [weights].flat().length - 1)]);
-      drawWork(find("work"), this.#works, names ?? step.values.map(String), slider, step.methods[0], bars, weightOf, wrong);
+      drawWork(find("work"), this.#works, names ?? step.values.map(String), slider, shade, bars, weightOf, wrong);
     }
     this.guesses.look(step, slider, picture, this.#works[slider], this.drifting);
     this.drawn += 1;

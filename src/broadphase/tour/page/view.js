@@ -54,7 +54,7 @@ export class View {
     const context = sharp(this.canvas, width, height, true);
     const shade = `method-${this.method}`;
     const swept = this.alone && own.copies ? sweptCopy(own, end, picture.marked) : null;
-    const line = own.sweep ? lineOf(own, played, picture.marked) : null;
+    const line = own.sweep ? lineOf(own, played) : null;
     const below = (on) => {
       if (query) drawVisits(on, picture.state.results.box_tree, query, place, shade, end);
       if (query && picture.state.motion) drawMargin(on, picture.state.results.box_tree, picture.state.boxes, place, shade);
@@ -66,8 +66,8 @@ export class View {
     if (own.cells && this.alone) overlay.writeCells(context, own.cells, place, shade, this.method === "spatial_hash");
     if (query) drawBallTests(context, query, picture.centers, place, end);
     if (line) drawOpen(context, picture, own.order, line, place);
-    if (this.alone && !query && (!line || line.isWaiting)) {
-      const ball = line?.ball ?? ballOf(picture, own, end);
+    if (this.alone && !query && (!line || end >= own.played)) {
+      const ball = line ? picture.marked : ballOf(picture, own, end);
       drawSkips(context, picture, ball, skipsOf(picture, ball), place, own.cells ? overlay.cornersOf(own.cells, place) : []);
     }
     if (picture.state.options.once === "marks") overlay.drawMarks(context, picture.state.results[this.method], picture.state.boxes, place, shade);

@@ -22,14 +22,14 @@ const WAYS = {
 
 /** `bars`: what the bars of all values count, tests first.  `counts`: what is shown one after the other, if not tests.
  * `weigh`: of what the reader says how many tests it counts as; else `weights` say it, one for all bars or one each.  `wrong`: the
- * bar that finds pairs twice.  `names`: of the bars, if not the values. */
+ * bar that finds pairs twice.  `names`: of the bars, if not the values.  `shade`: of what is not tests, if not the method's. */
 export const SLIDERS = {
   all: { label: "Number of balls", text: (value) => `${value} balls` },
   sorted: { label: "Layout", text: (value) => `${{ 1: "spread", 0: "one column", y: "one column" }[value] ?? `${Math.round(100 * value)} % as wide`}, by ${value === "y" ? "top" : "left"} edge`, counts: "edge" },
   kept: { label: "Movement per frame", text: (value) => ({ 0: "not at all", 1: "hardly", 3: "a little", 10: "a third of a ball’s width", 30: "a ball’s width" })[value], counts: "swap" },
   cells: { label: "Width of a cell", text: (value) => `${value}, balls 20 to 36`, bars: ["tests", "entries in cells"], weigh: "An entry counts as" },
   twice: { label: "Cure", text: (value) => CURES[value], bars: ["tests", "checks of the cure, by what they cost"], weights: [0, 2, 0.2, 0.15], wrong: 0, names: ["none", "set", "owner", "marks"] },
-  slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`), bars: ["tests of balls that share a cell", "tests for nothing: only the slot is shared"], weights: 1 },
+  slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`), bars: ["tests of balls that share a cell", "tests for nothing: only the slot is shared"], weights: 1, shade: "soft" },
   tree: { label: "Number of balls", text: (value) => `${value} balls`, bars: ["tests of the query"] },
   strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip" : `${value} strips`), bars: ["steps, of sixteen comparisons each", "extra copies, 2 steps each"], weights: 2 },
   lists: { label: "Compared", text: (value) => WAYS[value], bars: ["tests", "entries and looks into cells"], weigh: "An entry or look counts as", names: ["everything", "each", "sorted", "cells"] },
@@ -49,7 +49,7 @@ export function figuresOf(step, picture, end, total, work, all) {
   const number = picture.found ?? picture.pairs;
   const pairs = { name: number === 1 ? "pair found" : "pairs found", figure: whole(number), meaning: "whose boxes overlap", kind: "hit" };
   if (step.methods.length > 1) return [{ ...pairs, meaning: picture.found === undefined ? "whose boxes overlap; each method finds the same" : "by brute force so far; at the end each method has found the same" }];
-  found.push({ name: made === 1 ? "test" : "tests", figure: soFar(testsAt(picture.lanes[0], end), made), meaning: `comparisons of two boxes; there are ${whole(pairsAmong(count))} pairs`, kind: "test" });
+  found.push({ name: made === 1 ? "test" : "tests", figure: soFar(testsAt(picture.lanes[0], end), made), meaning: comparedWords(result.tests, count, made), kind: "test" });
   const own = OWN_FIGURES[step.name]?.(result, count, { work, all, end, picture }) ?? [];
   found.push(...[own].flat().map((one) => ({ kind: "own", ...one })));
   if (step.name === "twice") return [...found, { ...pairs, name: "pairs reported", figure: whole(result.finds.filter(({ at, isReported }) => isReported && at <= end).length), meaning: "to the program" }];
@@ -59,12 +59,20 @@ export function figuresOf(step, picture, end, total, work, all) {
   return found;
 }
 
+/** How many pairs are compared, some of them several times. */
+function comparedWords(tests, count, made) {
+  const compared = new Set();
+  for (let at = 0; at < tests.length; at += 2) compared.add(count * Math.min(tests[at], tests[at + 1]) + Math.max(tests[at], tests[at + 1]));
+  const again = compared.size < made ? `of ${whole(compared.size)} pairs, some more than once` : "of two boxes";
+  return `comparisons ${again}; there are ${whole(pairsAmong(count))} pairs`;
+}
+
 /** A count that grows while the tests are shown one after the other. */
 const soFar = (end, all) => (end < all ? `${whole(end)} of ${whole(all)}` : whole(all));
 
 const OWN_FIGURES = {
   sorted: ({ sorting }, count, { end, picture }) => [
-    { name: "open", figure: whole(lineOf(picture.lanes[0], end, picture.marked).open.length), meaning: "boxes in the set: the line is between their edges" },
+    { name: "open", figure: whole(lineOf(picture.lanes[0], end).open.length), meaning: "boxes in the set: the line is between their edges" },
     { name: "to sort", figure: whole(sorting), meaning: "comparisons of two edges, before the first test" },
   ],
   kept: ({ swaps, made }, count, { all, end }) => [
@@ -73,7 +81,7 @@ const OWN_FIGURES = {
   ],
   twice: ({ finds }, count, { end }) => ({ name: "times found", figure: whole(finds.filter(({ at }) => at <= end).length), meaning: "overlaps, in all cells together" }),
   lists: ({ entries, cells, sorting }) => (sorting ? { name: "to sort", figure: whole(sorting), meaning: "comparisons of two edges, before the first test" } : cells ? { name: "entries", figure: whole(entries), meaning: "of enemies into cells, and looks of bullets into cells" } : null),
-  cells: (result, count, { work }) => ({ name: "cells per ball", figure: (work.entries / count).toFixed(1), meaning: `in forty layouts; ${(entriesOf(result) / count).toFixed(1)} in this one, by chance` }),
+  cells: (result, count, { work }) => ({ name: "entries", figure: whole(entriesOf(result)), meaning: `${(entriesOf(result) / count).toFixed(1)} per ball; the bar averages forty layouts: ${work.entries.toFixed(1)} entries and ${work.tests.toFixed(1)} tests` }),
   slots: ({ table, cells, strangers }, count, { end }) => [
     { name: "for nothing", figure: soFar(strangers.filter((at) => at <= end).length, strangers.length), meaning: "tests of balls that share a slot, but no cell", kind: "test" },
     { name: "slots in use", figure: whole(table.size), meaning: `for ${whole(cells.length)} cells that hold balls` },

@@ -6,12 +6,12 @@ const FAINT = 0.4; // how dark the bars of other values are
 
 /** `works[k]` is `{tests, entries}`, `texts[k]` its label; that of `now` is strong.  `nouns` name tests and, if any are
  * counted, entries; an entry of bar `k` counts as `weightOf(k)` tests; the bar `wrong` gives a wrong result. */
-export function drawWork(canvas, works, texts, now, method, nouns, weightOf, wrong) {
+export function drawWork(canvas, works, texts, now, shade, nouns, weightOf, wrong) {
   const { clientWidth: width, clientHeight: height } = canvas;
   const context = sharp(canvas, width, height);
   context.clearRect(0, 0, width, height);
   const [left, bottom] = [8, 24];
-  const top = 10 + words(context, nouns, method, width);
+  const top = 10 + words(context, nouns, shade, width);
   const step = (width - 2 * left) / texts.length;
   context.font = canvasFont(0.95);
   const sums = works.map((one, k) => one.tests + weightOf(k) * one.entries);
@@ -34,7 +34,7 @@ export function drawWork(canvas, works, texts, now, method, nouns, weightOf, wro
     context.globalAlpha = k === now ? 1 : FAINT;
     context.fillStyle = colour("test");
     context.fillRect(x, height - bottom - tests, wide, tests);
-    context.fillStyle = colour(`method-${method}`);
+    context.fillStyle = colour(shade);
     context.fillRect(x, height - bottom - tests - entries - (tests ? 1 : 0), wide, entries);
     context.globalAlpha = 1;
   });
@@ -43,14 +43,14 @@ export function drawWork(canvas, works, texts, now, method, nouns, weightOf, wro
 }
 
 /** What the colours mean, in a second line where the first is full; returns how high they are. */
-function words(context, nouns, method, width) {
+function words(context, nouns, shade, width) {
   context.textAlign = "left";
   context.textBaseline = "alphabetic";
   context.font = canvasFont(0.95);
   let [x, y] = [8, 16];
   for (const [at, text] of nouns.entries()) {
     if (at && x + 16 + context.measureText(text).width > width) [x, y] = [8, 32];
-    context.fillStyle = colour(at ? `method-${method}` : "test");
+    context.fillStyle = colour(at ? shade : "test");
     context.fillRect(x, y - 10, 11, 11);
     context.fillStyle = colour("soft");
     context.fillText(text, x + 16, y);
