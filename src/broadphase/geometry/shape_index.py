@@ -434,7 +434,8 @@ class ShapeIndex:
             a, b = bounds[portion[:, 0]], all_bounds[portion[:, 1]]
             # The index counts what touches.
             portion = portion[((a[:, :2] < b[:, 2:]) & (b[:, :2] < a[:, 2:])).all(axis=1)]
-            kept.append(portion[: kernel.keep_overlapping_rows(portion, shapes, self._table.columns)])
+            known = portion, shapes, self._table.columns, _ALL_SHAPES
+            kept.append(portion[: kernel.keep_overlapping_rows(*known)])
         return joined(kept)
 
     def _in_rows(self, query: Floats, env: Any) -> tuple[Floats, Any, bool]:

@@ -18,7 +18,7 @@ from broadphase.api.one_shot import stored_pairs
 from broadphase.errors import PairLimitExceeded
 from broadphase.geometry.shapes import Bounds
 from broadphase.indexes import Choice, make_index
-from broadphase.indexes.arguments import NO_RULES, Given
+from broadphase.indexes.arguments import NO_RULES
 from broadphase.indexes.base import Index
 from broadphase.indexes.protocol import SearchTree, Tree
 from broadphase.indexes.storage import expect
@@ -42,7 +42,6 @@ _DYNAMIC, _STATIC = _BOTH = (0, 1)
 
 # So many bodies that have moved are looked at one by one by each query, before the indexes get to know.
 _FEW_WAITING = 128
-_FEW_QUERIES = 8
 
 # With so many times as many others as movers, a query for each mover costs less than one search for all.
 _SPARSE = 8
@@ -107,8 +106,6 @@ class BroadPhase:
         """By index: what kernels take that search both; see `_searched`."""
         self._outdated = {*_BOTH}
         """The indexes that have changed since that was taken."""
-        self._asked = 0
-        """The single queries since bodies were handed over for which some had waited."""
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy of an index has arrays of its own.
@@ -135,7 +132,7 @@ class BroadPhase:
         counts = self._store.marks.counts.tolist()
         if not counts[-1] and not self._unsettled:
             return 0
-        sent = self._asked = 0
+        sent = 0
         for number in _indexes_of(layers):
             if number in self._unsettled:
                 sent += self._fill(number)
@@ -209,11 +206,6 @@ class BroadPhase:
 
     # ---- queries: each method begins with `hand_over`
 
-    def near(self, box: Bounds, layers: Layers = ALL) -> list[int]:
-        """`gather`, ascending."""
-        count = self.gather(box, layers=layers)
-        return sorted(self.buffers.near[:count].tolist())
-
     def gather(self, box: Bounds, mover: int = NOT_IN, layers: Layers = ALL) -> int:
         """Write the rows whose bounds overlap a box into ``buffers.near``, nearly sorted; how many.
 
@@ -270,11 +262,11 @@ class BroadPhase:
         answer = self._structure(number).find_in_boxes(box, index._space.touching, NO_RULES)
         return index.query_box(box) if answer is None or answer[3] < 0 else answer[1]
 
-    def on_ray(self, ray: Given) -> Rows:
-        """The rows whose bounds a ray ``x, y, dx, dy, max_distance`` touches."""
-        rays, found = np.array([ray]), []
+    def on_ray(self, ray: Floats) -> Rows:
+        """The rows whose bounds a ray, one row ``x, y, dx, dy, max_distance``, touches."""
+        found = []
         for *tree, rows in self.all_trees():
-            known = *tree, _NO_BITS, _NO_BITS, rays, True, -1, -1
+            known = *tree, _NO_BITS, _NO_BITS, ray, True, -1, -1
             pairs, count, _ = search_rays(*known, np.empty((FEW, 2), np.int32))
             found.append(rows[pairs[:count, 1]])
         return np.concatenate(found)
@@ -283,22 +275,14 @@ class BroadPhase:
         """The trees of all bodies, for kernels."""
         if self._store.marks.counts.item(-1) or self._unsettled:
             self.hand_over()
-        return self._searched() if self._outdated else self._trees
+        return self._searched()
 
-    def trees_of_one(self) -> tuple[Tree, ...] | None:
-        """The trees of all bodies for a single query; None where not all are in them, or there is a period.
-
-        Few bodies that have moved are looked at one by one, which costs 1 us a query, until handing them over
-        would have cost no more.
-        """
-        if self._store.space.periodic:
-            return None
-        if self._unsettled or self._store.marks.counts.item(-1):
-            self._asked += 1
-            if self._asked <= _FEW_QUERIES:
-                return None
+    def waiting_trees(self) -> tuple[tuple[Tree, ...], tuple[Any, ...]]:
+        """The trees of all bodies but for few that wait to be handed over, and what kernels read of those."""
+        store, marks = self._store, self._store.marks
+        if marks.counts.item(-1) > _FEW_WAITING or self._unsettled:
             self.hand_over()
-        return self._searched() if self._outdated else self._trees
+        return self._searched(), (marks.listed, marks.changed, marks.counts, store.alive)
 
     def _searched(self) -> tuple[Tree, ...]:
         """The trees of both indexes, for kernels that search them in one call."""

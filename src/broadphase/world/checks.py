@@ -133,7 +133,7 @@ class Checks:
                 continue
             shape = store.shape(row)
             before = shape.moved_to(xs.item(row), ys.item(row))
-            for other in state.broad_phase.near(store.bounds(row), STATICS):
+            for other in state.broad_phase.gathered(store.bounds(row), layers=STATICS).tolist():
                 if store.sensor[other] or matcher.matches(store.group.item(row), store.group.item(other)):
                     continue
                 # What it began in is what has fired it.
@@ -155,7 +155,7 @@ class Checks:
         rows = rows[rows < len(serials)]
         moved = (store.x[rows] != xs[rows]) | (store.y[rows] != ys[rows])
         for row in rows[moved & (store.serial[rows] == serials[rows])][:_MOST_STATIC].tolist():
-            for other in self._state.broad_phase.near(store.bounds(row), STATICS):
+            for other in self._state.broad_phase.gathered(store.bounds(row), layers=STATICS).tolist():
                 if row == other or not matcher.matches(store.group.item(row), store.group.item(other)):
                     continue
                 if state.space.periodic or overlap(store.shape(row), store.shape(other)):

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.geometry.fans import as_angle, as_units, cones
-from broadphase.geometry.shapes import Bounds, Box, Circle, Shape
+from broadphase.geometry.shapes import Shape
 from broadphase.geometry.table import columns_of, plain_columns
 from broadphase.indexes import arguments
 from broadphase.indexes.results import Nearest, RayHit, RayHits
@@ -50,8 +50,7 @@ from broadphase.world.space import MOST_TURNS, Space, bounds_of, moved_columns
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 
-Rules: TypeAlias = kernel.BodyRules | None
-"""None: all bodies."""
+Rules: TypeAlias = kernel.BodyRules
 _Place = tuple[float, float]
 _Numbers = npt.NDArray[np.int64]
 _Flags = npt.NDArray[np.bool_]
@@ -79,54 +78,33 @@ class Queries:
     def __init__(self, state: State) -> None:
         self._state = state
         self._space, self._store, self._broad_phase = state.space, state.store, state.broad_phase
-        self._shape = columns_of(Box(0, 0, 0, 0))
-        """The box or circle of a query, overwritten by the next."""
         self._free = kernel.BodyRules(_NO_BITS, _NO_BITS, _NO_ROWS, _NONE, _NONE, _NO_ROWS, -1, -1)
-        """See `_known`."""
+        """The rules that let all bodies through."""
         self.asked = AskedRays()
         """For pictures."""
 
     # ---- which bodies
 
-    def rules(self, tag: Any, category: Any, mask: Any, ignore: Any) -> Rules:
+    def rules(self, tag: Any = None, category: Any = None, mask: Any = None, ignore: Any = None) -> Rules:
         """The rules of a query, as kernels take them."""
+        store, ignored = self._store, _NO_ROWS
+        if self._free.category is not store.category:  # the arrays have grown
+            known = store.category, store.mask, store.group, _NONE, _NONE, _NO_ROWS, -1, -1
+            self._free = _new(kernel.BodyRules, known)
         nothing_ignored = ignore is None or (type(ignore) is tuple and not ignore)
         if tag is None and category is None and mask is None and nothing_ignored:
-            return None
-        store, ignored = self._store, _NO_ROWS
+            return self._free
         if not nothing_ignored:
             ignored = np.sort(np.array([*store.ignored(ignore)], np.int32))
         groups = _NONE if tag is None else store.tag_sets.having(as_tags(tag))
         category_bits = -1 if category is None else store.known_bits(category, "category")
         mask_bits = -1 if mask is None else store.known_bits(mask, "mask")
-        known = store.category, store.mask, store.group, groups, _NONE, ignored, category_bits, mask_bits
-        rules: Rules = _new(kernel.BodyRules, known)
-        return rules
+        return kernel.BodyRules(*self._free[:3], groups, _NONE, ignored, category_bits, mask_bits)
 
-    def _known(self, rules: Rules) -> kernel.BodyRules:
-        """The same where all bodies count."""
-        if rules is not None:
-            return rules
-        store = self._store
-        if self._free.category is not store.category:  # the arrays have grown
-            known = store.category, store.mask, store.group, _NONE, _NONE, _NO_ROWS, -1, -1
-            self._free = _new(kernel.BodyRules, known)
-        return self._free
-
-    def _without(self, rules: Rules, *rows: int) -> kernel.BodyRules:
+    def _without(self, rules: Rules, *rows: int) -> Rules:
         """The same without some bodies."""
-        known = self._known(rules)
-        if not rows:
-            return known
-        ignored = {*known.ignored.tolist(), *rows}
-        return known._replace(ignored=np.array(sorted(ignored), np.int32))
-
-    def _fitting(self, rows: Rows, rules: Rules) -> _Flags:
-        """Which rows the rules let a query find."""
-        flags = np.ones(len(rows), np.bool_)
-        if rules is not None:
-            kernel.mark_fitting(np.ascontiguousarray(rows), rules, flags)
-        return flags
+        ignored = {*rules.ignored.tolist(), *rows}
+        return rules._replace(ignored=np.array(sorted(ignored), np.int32))
 
     def _place(self, place: Any, name: str, rules: Rules) -> tuple[_Place, Rules]:
         """A point, or the centre of a body, which then is not found itself; and the rules."""
@@ -136,8 +114,8 @@ class Queries:
 
     def rows(self, tag: Any) -> Rows:
         """The ids of all bodies with a tag; see `World.bodies`."""
-        rows = self._store.rows()
-        return rows[self._fitting(rows, self.rules(tag, None, None, None))]
+        store, rows = self._store, self._store.rows()
+        return rows if tag is None else rows[store.tag_sets.having(as_tags(tag))[store.group[rows]]]
 
     # ---- overlaps
 
@@ -151,14 +129,20 @@ class Queries:
                 return found
         if is_batch(box):
             return self._boxes(box, rules)
-        return self._overlapping(as_bounds(box), None, rules, as_ids)
+        return self._of_one(self._boxes(np.array([as_bounds(box)]), rules), as_ids)
 
     def shape(self, shape: Shape | Body, rules: Rules, as_ids: bool) -> list[Body] | Rows:
         """See `World.query_shape`."""
         if isinstance(shape, Body):
             rules, shape = self._without(rules, self._store.row(shape, "shape")), shape.shape
         known = as_shape(shape)
-        return self._overlapping(known.bounds, columns_of(known), rules, as_ids)
+        query, count = columns_of(known), -1
+        if self._space.is_inner(known.bounds):
+            trees, waiting = self._broad_phase.waiting_trees()
+            rows, count = in_trees.overlapping_shape(trees, waiting, query, self._store.table.columns, rules)
+        if count < 0:
+            rows = self._overlapping_many(np.array([known.bounds]), query, rules)[:, 1].copy()
+        return rows if as_ids else self._store.handles(rows)
 
     def point(self, point: Any, rules: Rules, as_ids: bool) -> Any:
         """See `World.query_point`."""
@@ -168,74 +152,44 @@ class Queries:
                 return found
         if is_batch(point):
             return self._points(point, rules)
-        (x, y), rules = self._place(point, "point", rules)
-        return self._overlapping((x, y, x, y), None, rules, as_ids)
+        place, rules = self._place(point, "point", rules)
+        return self._of_one(self._points(np.array([place]), rules), as_ids)
 
     def radius(self, center: Any, r: Any, rules: Rules, as_ids: bool) -> Any:
         """See `World.query_radius`."""
         if is_batch(center):
             return self._circles(center, r, rules)
-        (x, y), rules = self._place(center, "center", rules)
+        place, rules = self._place(center, "center", rules)
         radius = _distance(r, "r")
         if radius >= _FARTHEST:
             return self.box((-math.inf, -math.inf, math.inf, math.inf), rules, as_ids)
-        found = self._found_as_given((x, y), False, radius, rules, as_ids)
-        if found is not None:
-            return found
-        shapes = self._of_kind(CIRCLE, x, y, radius, 0.0)
-        return self._overlapping(Circle(x, y, radius).bounds, shapes, rules, as_ids)
+        found = self._found_as_given(place, False, radius, rules, as_ids)
+        return (
+            self._of_one(self._circles(np.array([place]), radius, rules), as_ids) if found is None else found
+        )
 
     def _found_as_given(self, place: Any, is_sized: bool, radius: float, rules: Rules, as_ids: bool) -> Any:
         """The bodies in a box, at a point or, with a radius, about it; None: ask in another way.
 
         ``place`` holds four or two numbers, see `put_overlapping`; a radius that counts is not negative.
         """
-        trees = self._broad_phase.trees_of_one()
-        if trees is None:
-            return None
-        store = self._store
+        space, store, reach = self._space, self._store, max(radius, 0.0)
+        if space.periodic:
+            if is_sized or not is_plain(place, len(place)) or not max(map(abs, place)) < _FARTHEST:
+                return None
+            left, top, right, bottom = *place[:2], *place[-2:]
+            if not space.is_inner((left - reach, top - reach, right + reach, bottom + reach)):
+                return None
         found: list[Any] = []
-        shapes = store.table.columns if store.any_round else store.table.places
         bodies = range(len(store.bodies)) if as_ids else store.bodies
-        rules = rules or self._known(None)
-        if not in_trees.put_overlapping(trees, place, is_sized, radius, shapes, rules, bodies, found):
+        known = place, is_sized, radius, store.table.columns, rules, bodies, found
+        if not in_trees.put_overlapping(*self._broad_phase.waiting_trees(), *known):
             return None
         return np.array(found, np.int32) if as_ids else found
 
-    def _overlapping(
-        self, bounds: Bounds, shapes: ShapeColumns | None, rules: Rules, as_ids: bool
-    ) -> list[Body] | Rows:
-        """The bodies that overlap a shape with these bounds, or their ids, ascending; ``None`` is a box."""
-        if self._space.is_inner(bounds):
-            count = self._broad_phase.gather(bounds)
-            candidates = self._broad_phase.buffers.near
-            if rules is not None:
-                count = kernel.keep_fitting(candidates, count, rules)
-            if shapes is not None or self._store.any_round:
-                shapes = self._box(bounds) if shapes is None else shapes
-                count = kernel.keep_overlapping(candidates, count, shapes, self._store.table.columns)
-            if as_ids:
-                return np.sort(candidates[:count])
-            rows = sorted(candidates[:count].tolist())
-        else:
-            known = self._box(bounds) if shapes is None else shapes
-            rows = self._overlapping_many(np.array([bounds]), known, rules)[:, 1].tolist()
-        if as_ids:
-            return np.array(rows, np.int32)
-        bodies: list[Any] = self._store.bodies
-        return [bodies[row] for row in rows]
-
-    def _box(self, bounds: Bounds) -> ShapeColumns:
-        left, top, right, bottom = bounds
-        if not -_FARTHEST <= left <= right <= _FARTHEST or not -_FARTHEST <= top <= bottom <= _FARTHEST:
-            left, top, right, bottom = (min(max(edge, -_FARTHEST), _FARTHEST) for edge in bounds)
-        return self._of_kind(BOX, left, top, right - left, bottom - top)
-
-    def _of_kind(self, kind: np.uint8, x: float, y: float, width: float, height: float) -> ShapeColumns:
-        """The shape of a query, as kernels take it."""
-        shape = self._shape
-        shape.kinds[0], shape.x[0], shape.y[0], shape.width[0], shape.height[0] = kind, x, y, width, height
-        return shape
+    def _of_one(self, found: Rows, as_ids: bool) -> list[Body] | Rows:
+        """The bodies that a single query has found, or their ids."""
+        return found[:, 1].copy() if as_ids else self._store.handles(found[:, 1])
 
     def _boxes(self, boxes: Any, rules: Rules) -> Rows:
         """``[query, id]`` of the bodies that overlap each of ``(m, 4)`` boxes."""
@@ -292,7 +246,7 @@ class Queries:
             radius = float(r)
             if not 0.0 <= radius < _FARTHEST:
                 return None
-        known = self._store.table.columns, rules or self._known(None)
+        known = self._store.table.columns, rules
         found = _try_each(trees, values.copy(), radii, radius, *known)
         return None if found is None or found[1] < 0 else found[0].copy()  # without spare rows
 
@@ -313,7 +267,7 @@ class Queries:
         found[:, 0] //= sectors
         rows: Rows = distinct(found, axis=0)
         if arguments.flag(sight, "sight"):
-            free = None if rules is None else self._known(None)._replace(ignored=rules.ignored)
+            free = self.rules()._replace(ignored=rules.ignored)
             seen = [
                 self.line_of_sight(tuple(tips[query].tolist()), self._store.bodies[row], True, free)
                 for query, row in rows.tolist()
@@ -321,7 +275,7 @@ class Queries:
             rows = rows[np.array(seen, np.bool_)]
         if not single:
             return rows
-        return rows[:, 1].copy() if as_ids else self._store.handles(rows[:, 1])
+        return self._of_one(rows, as_ids)
 
     def _overlapping_many(self, bounds: Floats, shapes: ShapeColumns, rules: Rules) -> Rows:
         """``[query, id]``, sorted, of the bodies that overlap each shape."""
@@ -332,8 +286,7 @@ class Queries:
             shift = space.shift(turns)
             bounds, shapes = bounds[owners] - np.hstack((shift, shift)), moved_columns(shapes, owners, -shift)
         rows = np.ascontiguousarray(self._broad_phase.in_boxes(np.ascontiguousarray(bounds), ALL))
-        rows = rows[: kernel.keep_overlapping_rows(rows, shapes, self._store.table.columns)]
-        rows = rows[self._fitting(rows[:, 1], rules)]
+        rows = rows[: kernel.keep_overlapping_rows(rows, shapes, self._store.table.columns, rules)]
         if owners is not None:
             rows[:, 0] = owners[rows[:, 0]]
             return distinct(rows, axis=0)
@@ -345,7 +298,7 @@ class Queries:
         self, origin: Any, direction: Any, max_distance: float, tiles: bool, rules: Rules
     ) -> RayHits:
         """All that a ray hits as arrays; see `World.query_ray`."""
-        hits = self.ray(origin, direction, max_distance, tiles, rules, len(self._store.bodies) + 1)
+        hits = self.ray(origin, direction, max_distance, tiles, rules)
         others = [hit.other for hit in hits]
         found = RayHits(
             np.array([hit.id for hit in hits], np.int32),
@@ -361,33 +314,57 @@ class Queries:
     ) -> RayHit | None:
         """See `World.raycast`, for one ray."""
         store = self._store
-        if (not tiles or self._state.tiles is None) and not self.asked.wanted:
-            trees = None if self._space.periodic else self._broad_phase.all_trees()
-            known = store.table.columns, rules or self._known(None)
-            found = None if trees is None else _try_ray(trees, origin, direction, max_distance, *known)
+        if (not tiles or self._state.tiles is None) and not (self.asked.wanted or self._space.periodic):
+            known = origin, direction, max_distance, store.table.columns, rules
+            found = _try_ray(self._broad_phase.all_trees(), *known)
             if found is not None and found[0] != in_trees.REFUSED:
-                row, distance, nx, ny, dx, dy = found
-                if row < 0:
-                    return None
-                point = origin[0] + distance * dx, origin[1] + distance * dy
-                return _hit(row, store.bodies[row], distance, (nx, ny), point)
-        hits = self.ray(origin, direction, max_distance, tiles, rules, 1)
-        return hits[0] if hits else None
+                met: RayHit | None = self._body_hit(origin, found)
+                return met
+        start, way, length, rules = self._ray(origin, direction, max_distance, rules)
+        hit = self._first(start, way, length, tiles, rules)
+        if self.asked.wanted:
+            self.asked.note((*start, *_unit(*way), length), math.inf if hit is None else hit.distance)
+        return hit
 
     def ray(
-        self, origin: Any, direction: Any, max_distance: float, tiles: bool, rules: Rules, most: int
+        self, origin: Any, direction: Any, max_distance: float, tiles: bool, rules: Rules
     ) -> list[RayHit]:
-        """The first ``most`` bodies that a ray hits, then the tile that ends it; see `World.query_ray`."""
+        """All bodies that a ray hits, then the tile that ends it; see `World.query_ray`."""
+        start, way, length, rules = self._ray(origin, direction, max_distance, rules)
+        unit = _unit(*way)
+        stop = self._tile_ahead(start, unit, length) if tiles else None
+        hits = self._along_ray(start, unit, length if stop is None else stop.distance, rules)
+        if self.asked.wanted:
+            self.asked.note((*start, *unit, length), math.inf if stop is None else stop.distance)
+        return hits if stop is None else [*hits, stop]
+
+    def _ray(
+        self, origin: Any, direction: Any, max_distance: Any, rules: Rules
+    ) -> tuple[_Place, _Place, float, Rules]:
+        """The arguments of a ray, checked."""
         (start, rules), (dx, dy) = self._place(origin, "origin", rules), as_two(direction, "direction")
-        max_distance = _distance(max_distance, "max_distance")
+        length = _distance(max_distance, "max_distance")
         if dx == 0.0 and dy == 0.0:
             raise ValueError(f"direction = {direction} points nowhere; one component must not be zero")
-        hits = self._along_ray(start, _unit(dx, dy), max_distance, tiles, rules, most)
-        if self.asked.wanted:
-            ends = bool(hits) and (most == 1 or isinstance(hits[-1].other, Tile))
-            far = hits[-1].distance if ends else math.inf
-            self.asked.note((*start, *_unit(dx, dy), max_distance), far)
-        return hits
+        return start, (dx, dy), length, rules
+
+    def _first(
+        self, start: _Place, way: _Place, max_distance: float, tiles: bool, rules: Rules
+    ) -> RayHit | None:
+        """The first body or tile on a ray."""
+        if self._space.periodic:
+            ray = np.array([[*start, *_unit(*way), max_distance]])
+            row, cell, distances, normals = self._first_each(ray, np.full((1, 1), -1, np.int32), tiles, rules)
+            if not distances.item() < math.inf:
+                return None
+            place = self._space.place(*along(ray, distances)[0].tolist())
+            met = Tile(*cell[0].tolist()) if row.item() < 0 else self._store.bodies[row.item()]
+            return _hit(row.item(), met, distances.item(), tuple(normals[0].tolist()), place)
+        stop = self._tile_ahead(start, _unit(*way), max_distance) if tiles else None
+        length = max_distance if stop is None else stop.distance
+        known = start, way, length, self._store.table.columns, rules
+        found = self._body_hit(start, in_trees.raycast_shapes(self._broad_phase.all_trees(), *known))
+        return stop if found is None else found
 
     def line_of_sight(self, a: Any, b: Any, tiles: bool, rules: Rules) -> Any:
         """Whether nothing lies between two bodies or points, or several; see `World.line_of_sight`."""
@@ -396,10 +373,9 @@ class Queries:
         (i, start), (j, end) = self._end(a, "a"), self._end(b, "b")
         return self._sees(start, end, i, j, tiles, self._opaque(rules))
 
-    def _opaque(self, rules: Rules) -> kernel.BodyRules:
+    def _opaque(self, rules: Rules) -> Rules:
         """The rules without sensors, which do not block the view."""
-        known = self._known(rules)
-        return known._replace(sensor=self._store.sensor) if self._store.any_sensor else known
+        return rules._replace(sensor=self._store.sensor) if self._store.any_sensor else rules
 
     def _end(self, given: Any, name: str) -> tuple[int, _Place]:
         """The row of a body and its centre, or -1 and a point."""
@@ -407,7 +383,7 @@ class Queries:
             return self._store.row(given, name), given.center
         return -1, as_two(given, name)
 
-    def _sees(self, start: _Place, end: _Place, i: int, j: int, tiles: bool, rules: kernel.BodyRules) -> bool:
+    def _sees(self, start: _Place, end: _Place, i: int, j: int, tiles: bool, rules: Rules) -> bool:
         """Whether nothing lies between two points, but for the bodies in rows ``i`` and ``j``; -1: none."""
         periodic, map_ = self._space.periodic, self._state.tiles if tiles else None
         is_free = not periodic and (map_ is None or start == end or map_.line_of_sight(start, end))
@@ -422,13 +398,12 @@ class Queries:
         if way == (0.0, 0.0):
             return True
         # What begins where the line ends is not between.
-        unit, far = _unit(*way), math.hypot(*way)
-        rules = self._without(rules, *(row for row in (i, j) if row >= 0))
-        hits = self._along_ray(start, unit, math.nextafter(far, 0.0), tiles, rules, 1)
-        is_free = is_free or (periodic and not hits)
+        far, rules = math.hypot(*way), self._without(rules, *(row for row in (i, j) if row >= 0))
+        hit = self._first(start, way, math.nextafter(far, 0.0), tiles, rules)
+        is_free = is_free or (periodic and hit is None)
         if self.asked.wanted:
-            blocked = math.inf if is_free else hits[0].distance if hits else far
-            self.asked.note((*start, *unit, far), blocked)
+            blocked = math.inf if is_free else far if hit is None else hit.distance
+            self.asked.note((*start, *_unit(*way), far), blocked)
         return is_free
 
     def _lines_of_sight(self, a: Any, b: Any, tiles: bool, rules: Rules) -> _Flags:
@@ -468,79 +443,52 @@ class Queries:
         places = checked_points(points.reshape(-1, 2) if points.shape[-1:] == (2,) else points, name)
         return places, np.full(len(places), -1, np.int32), axes
 
-    def _along_ray(
-        self, start: _Place, direction: _Place, max_distance: float, tiles: bool, rules: Rules, most: int
-    ) -> list[RayHit]:
-        """What a ray along a unit vector hits."""
-        if self._space.periodic:
-            return self._around(start, direction, max_distance, tiles, rules, most)
-        last: list[RayHit] = []
-        if tiles and self._state.tiles is not None:
-            stop = self._state.tiles.raycast(start, direction, max_distance)
-            if stop is not None:
-                last = [_hit(-1, stop.tile, stop.distance, stop.normal, stop.point)]
-                max_distance = stop.distance
-        return self._straight(start, direction, math.nextafter(max_distance, math.inf), rules, most) + last
+    def _tile_ahead(self, start: _Place, unit: _Place, max_distance: float) -> RayHit | None:
+        """The tile that ends a ray along a unit vector, if one does."""
+        if self._state.tiles is None:
+            return None
+        if not self._space.periodic:
+            stop = self._state.tiles.raycast(start, unit, max_distance)
+            return stop and _hit(-1, stop.tile, stop.distance, stop.normal, stop.point)
+        ray = np.array([[*start, *unit, max_distance]])
+        tile, distances, normals = self._first_tiles(ray)
+        if tile.item(0) < 0:
+            return None
+        (column, row), far, (nx, ny) = tile[0].tolist(), distances.item(), normals[0].tolist()
+        point = self._space.place(*along(ray, distances)[0].tolist())
+        return _hit(-1, Tile(column, row), far, (nx, ny), point)
 
-    def _straight(
-        self, start: _Place, direction: _Place, max_distance: float, rules: Rules, most: int
-    ) -> list[RayHit]:
-        """The first bodies that a ray hits before ``max_distance``, not their images."""
-        (x, y), (dx, dy) = start, direction
-        if most == 1:
-            known = (x, y, dx, dy, max_distance), self._store.table.columns, self._known(rules)
-            found = in_trees.first_shape_on_ray(self._broad_phase.all_trees(), *known)
-            return [] if found[0] < 0 else [self._body_hit(start, direction, found)]
-        rows = self._broad_phase.on_ray((x, y, dx, dy, max_distance))
-        hits, count = np.empty((len(rows), 3)), len(rows)
-        if rules is not None:
-            count = kernel.keep_fitting(rows, count, rules)
-        ray = x, y, dx, dy, max_distance
-        count = kernel.keep_on_ray(rows, count, self._store.table.columns, *ray, hits)
-        order = np.lexsort((rows[:count], hits[:count, 0]))[:most]
-        met: Any = zip(rows[order].tolist(), hits[order].tolist(), strict=True)
-        return [self._body_hit(start, direction, (row, *hit)) for row, hit in met]
-
-    def _body_hit(self, start: _Place, direction: _Place, found: Any) -> RayHit:
-        row, distance, nx, ny = found
-        point = start[0] + distance * direction[0], start[1] + distance * direction[1]
-        return _hit(row, self._store.bodies[row], distance, (nx, ny), point)
-
-    def _around(
-        self, start: _Place, direction: _Place, max_distance: float, tiles: bool, rules: Rules, most: int
-    ) -> list[RayHit]:
-        """The same where a ray goes around, leg by leg."""
-        space = self._space
-        start = space.place(*start)
-        last = self._tile_ahead(start, direction, max_distance) if tiles else []
-        if last:
-            max_distance = last[0].distance
-        max_distance = math.nextafter(max_distance, math.inf)
-        ray, done = np.array([[*start, *direction, max_distance]]), np.zeros(1, np.bool_)
-        hits: list[RayHit] = []
+    def _along_ray(self, start: _Place, unit: _Place, max_distance: float, rules: Rules) -> list[RayHit]:
+        """All bodies that a ray hits, by distance, then id."""
+        space, ray = self._space, np.array([[*start, *unit, math.nextafter(max_distance, math.inf)]])
+        if not space.periodic:
+            return self._straight(ray, rules)
+        ray[0, :2] = space.place(*start)
         found: dict[Any, RayHit] = {}
-        for _, begun, ends in legs(ray, space.lengths, done):
-            end = ends.item()
-            for x, y in space.shift(space.turns_near(bounds_between(ray, begun, ends))[1]).tolist():
-                for hit in self._straight((start[0] - x, start[1] - y), direction, end, rules, most):
+        for _, begun, ends in legs(ray, space.lengths, np.zeros(1, np.bool_)):
+            for shift in space.shift(space.turns_near(bounds_between(ray, begun, ends))[1]):
+                image = np.array([[*(ray[0, :2] - shift), *unit, ends.item()]])
+                for hit in self._straight(image, rules):
                     known = found.get(hit.other)
                     if known is None or hit.distance < known.distance:
                         hit.point = space.place(*hit.point)
                         found[hit.other] = hit
-            hits = sorted(found.values(), key=lambda hit: (hit.distance, hit.other.id))[:most]
-            done[0] = len(hits) == most and all(hit.distance <= end for hit in hits)
-        return hits + last
+        return sorted(found.values(), key=lambda hit: (hit.distance, hit.other.id))
 
-    def _tile_ahead(self, start: _Place, direction: _Place, max_distance: float) -> list[RayHit]:
-        """The tile that ends a ray, if one does."""
-        ray = np.array([[*start, *direction, max_distance]])
-        tile, distances, normals = np.full((1, 2), -1, np.int64), np.full(1, math.inf), np.zeros((1, 2))
-        self._first_tiles(ray, tile, distances, normals)
-        if tile.item(0) < 0:
-            return []
-        (column, row), far, (nx, ny) = tile[0].tolist(), distances.item(), normals[0].tolist()
-        point = self._space.place(*along(ray, distances)[0].tolist())
-        return [_hit(-1, Tile(column, row), far, (nx, ny), point)]
+    def _straight(self, ray: Floats, rules: Rules) -> list[RayHit]:
+        """The same without images."""
+        rows, start = self._broad_phase.on_ray(ray), ray[0, :2].tolist()
+        hits = np.empty((len(rows), 3))
+        count = kernel.keep_on_ray(rows, self._store.table.columns, rules, *ray[0].tolist(), hits)
+        order = np.lexsort((rows[:count], hits[:count, 0]))
+        met: Any = zip(rows[order].tolist(), hits[order].tolist(), strict=True)
+        return [self._body_hit(start, (row, *hit, *ray[0, 2:4].tolist())) for row, hit in met]
+
+    def _body_hit(self, start: Any, found: Any) -> Any:
+        """A hit from what `raycast_shapes` returns; None where there is no body."""
+        row, distance, nx, ny, dx, dy = found
+        point = start[0] + distance * dx, start[1] + distance * dy
+        return None if row < 0 else _hit(row, self._store.bodies[row], distance, (nx, ny), point)
 
     def rays(
         self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Rules, ignore: Any
@@ -555,23 +503,29 @@ class Queries:
         )  # fmt: skip
         rays = _rays(origins, directions, max_distance)
         ignored = self._left_out(ignore, len(rays), "rays")
-        lengths = rays[:, 4].copy()
-        cells, distances = np.full((len(rays), 2), -1, np.int64), np.full(len(rays), math.inf)
-        normals = np.zeros((len(rays), 2))
-        if tiles:
-            self._first_tiles(rays, cells, distances, normals)
-            stopped = cells[:, 0] >= 0
-            rays[stopped, 4] = distances[stopped]
-        rays[:, 4] = np.nextafter(rays[:, 4], math.inf)  # a body that is as near as a tile goes first
-        found, hits = self._first_bodies(rays, ignored, rules)
-        is_body = found >= 0
-        cells[is_body] = -1
-        distances[is_body], normals[is_body] = hits[is_body, 0], hits[is_body, 1:]
+        found, cells, distances, normals = self._first_each(rays, ignored, tiles, rules)
         if self.asked.wanted:
-            self.asked.note(np.column_stack((rays[:, :4], lengths)), distances)
+            self.asked.note(rays, distances)
         result = RayHits(found, distances, normals)
         result.tiles = cells
         return arguments.in_axes(result, axes)
+
+    def _first_each(
+        self, rays: Floats, ignored: Rows, tiles: bool, rules: Rules
+    ) -> tuple[Rows, _Numbers, Floats, Floats]:
+        """The body or tile that each ray hits first: rows and cells, -1 for none, distances and normals."""
+        ahead = rays.copy()
+        cells, distances = np.full((len(rays), 2), -1, np.int64), np.full(len(rays), math.inf)
+        normals = np.zeros((len(rays), 2))
+        if tiles and self._state.tiles is not None:
+            cells, distances, normals = self._first_tiles(rays)
+            ahead[:, 4] = np.minimum(rays[:, 4], distances)
+        ahead[:, 4] = np.nextafter(ahead[:, 4], math.inf)  # a body that is as near as a tile goes first
+        found, hits = self._first_bodies(ahead, ignored, rules)
+        is_body = found >= 0
+        cells[is_body] = -1
+        distances[is_body], normals[is_body] = hits[is_body, 0], hits[is_body, 1:]
+        return found, cells, distances, normals
 
     def _rays_of_rows(
         self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Rules, ignore: Any
@@ -584,7 +538,7 @@ class Queries:
             return None
         if type(directions) is np.ndarray:
             directions = directions.copy()
-        known = self._store.table.columns, rules or self._known(None)
+        known = self._store.table.columns, rules
         found = _try_rays(trees, origins.copy(), directions, max_distance, *known)
         if found is None or not found[3]:
             return None
@@ -593,23 +547,24 @@ class Queries:
         hits.tiles = np.full((len(ids), 2), -1, np.int64)
         return hits
 
-    def _first_tiles(self, rays: Floats, cells: _Numbers, distances: Floats, normals: Floats) -> None:
-        """Write down which tile each ray hits first, how far away, and the side."""
-        grid, space = self._state.grid, self._space
+    def _first_tiles(self, rays: Floats) -> tuple[_Numbers, Floats, Floats]:
+        """Which tile each ray hits first, -1 for none, how far away, and the side."""
+        space, count = self._space, len(rays)
+        cells, distances = np.full((count, 2), -1, np.int64), np.full(count, math.inf)
+        normals, done = np.zeros((count, 2)), np.zeros(count, np.bool_)
         if not space.periodic:
-            cast_rays_each(grid, rays, cells, distances, normals)
-            return
-        done = np.zeros(len(rays), np.bool_)
+            cast_rays_each(self._state.grid, rays, cells, distances, normals)
+            return cells, distances, normals
         for active, begun, ends in legs(rays, space.lengths, done):
             ahead = rays[active]
             ahead[:, 4] = ends
             ahead[:, :2] -= space.shift_to_inside(along(ahead, begun))
             found, far = np.full((len(active), 2), -1, np.int64), np.full(len(active), math.inf)
             sides = np.zeros((len(active), 2))
-            cast_rays_each(grid, ahead, found, far, sides)
-            cells[active] = found
-            distances[active], normals[active] = far, sides
+            cast_rays_each(self._state.grid, ahead, found, far, sides)
+            cells[active], distances[active], normals[active] = found, far, sides
             done[active] = found[:, 0] >= 0
+        return cells, distances, normals
 
     def _first_bodies(self, rays: Floats, ignored: Rows, rules: Rules) -> tuple[Rows, Floats]:
         """The row that each ray hits first, -1 for none, with distance and normal."""
@@ -636,7 +591,7 @@ class Queries:
 
     def _first_straight(self, rays: Floats, ignored: Rows, rules: Rules) -> tuple[Rows, Floats]:
         """The same without images."""
-        known = np.ascontiguousarray(rays), ignored, self._store.table.columns, self._known(rules)
+        known = np.ascontiguousarray(rays), ignored, self._store.table.columns, rules
         found, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
         in_trees.first_shapes_on_rays(self._broad_phase.all_trees(), *known, found, hits)
         return found, hits
@@ -654,8 +609,7 @@ class Queries:
         bodies: list[Any] = []
         found: Any = None
         if not is_periodic:
-            shapes = store.table.columns if store.any_round else store.table.places
-            known = most, shapes, rules or self._known(None), store.bodies, bodies
+            known = most, store.table.columns, rules, store.bodies, bodies
             found = _try_nearest(self._broad_phase.all_trees(), point, *known)
         if found is None or found[2] < 0:
             (x, y), rules = self._place(point, "point", rules)
@@ -672,7 +626,7 @@ class Queries:
         """See `World.nearest`, for many points."""
         trees = self._trees_for(points) if _no_empty(ignore) is None else None
         if trees is not None and len(points) <= _FEW and type(k) is int and 0 < k <= _FEW:
-            known = self._store.table.columns, rules or self._known(None)
+            known = self._store.table.columns, rules
             few = _try_few_nearest(trees, points, k, *known)
             if few is not None and few[3]:
                 return Nearest(few[0], few[1])
@@ -695,7 +649,7 @@ class Queries:
 
     def _nearest_many(self, places: Floats, most: int, ignored: Rows, rules: Rules) -> tuple[Rows, Floats]:
         """The same without images: ``(m, most)``, filled up with -1 and inf."""
-        known = np.ascontiguousarray(places), ignored, self._store.table.columns, self._known(rules)
+        known = np.ascontiguousarray(places), ignored, self._store.table.columns, rules
         rows, distances = np.full((len(places), most), -1, np.int32), np.full((len(places), most), math.inf)
         in_trees.nearest_shapes_of_many(self._broad_phase.all_trees(), *known, rows, distances)
         return rows, distances

@@ -1771,10 +1771,9 @@ class World:
         as_ids : bool
             Whether to return arrays, a `RayHits` with a row for each hit, instead of a list.
         """
-        rules, most = self._queries.rules(tag, category, mask, ignore), len(self._state.store.bodies) + 1
-        if as_ids:
-            return self._queries.ray_hits(origin, direction, max_distance, tiles, rules)
-        return self._queries.ray(origin, direction, max_distance, tiles, rules, most)
+        rules = self._queries.rules(tag, category, mask, ignore)
+        found = self._queries.ray_hits if as_ids else self._queries.ray
+        return found(origin, direction, max_distance, tiles, rules)
 
     @overload
     def line_of_sight(  # type: ignore[overload-overlap]

@@ -237,13 +237,6 @@ def fits(rules, row):
     return low == rules.ignored.shape[0] or rules.ignored[low] != row
 
 
-@jit
-def mark_fitting(rows, rules, flags):
-    """`fits` for rows."""
-    for k in range(rows.shape[0]):
-        flags[k] = fits(rules, rows[k])
-
-
 # -----------------------------------------------------------------------------------------------------------
 # Which shape each of many rays meets first, and how far many points are from some shapes.
 
@@ -328,58 +321,29 @@ def sort_near(near, count):
         gap //= 3
 
 
-@holds_gil
-def keep_overlapping(near, count, query, table):
-    """Sort ``near`` and keep what overlaps shape 0 of ``query``; returns how many are left.
-
-    For boxes the broad phase has already decided whether they overlap a box.
-    """
-    sort_near(near, count)
-    left = 0
-    for k in range(count):
-        row = near[k]
-        known = query.kinds[0] == BOX and table.kinds[row] == BOX
-        if known or contact_of(query, 0, table, row, False)[0]:
-            near[left] = row
-            left += 1
-    return left
-
-
-@holds_gil
-def keep_fitting(near, count, rules):
-    """Keep what fits, in the same order; returns how many are left."""
-    left = 0
-    for k in range(count):
-        row = near[k]
-        if fits(rules, row):
-            near[left] = row
-            left += 1
-    return left
-
-
 @jit
-def keep_overlapping_rows(rows, query, table):
-    """Keep the rows ``[k, row]`` where shape ``k`` of ``query`` overlaps one of the table; returns how many.
+def keep_overlapping_rows(rows, query, table, rules):
+    """Keep the rows ``[k, row]`` where shape ``k`` of ``query`` overlaps one of the table, and that fits.
 
-    For boxes the broad phase has already decided whether they overlap a box.
+    Returns how many.  For boxes the broad phase has already decided whether they overlap a box.
     """
     left = 0
     for at in range(rows.shape[0]):
         k, row = rows[at, 0], rows[at, 1]
         known = query.kinds[k] == BOX and table.kinds[row] == BOX
-        if known or contact_of(query, k, table, row, False)[0]:
+        if fits(rules, row) and (known or contact_of(query, k, table, row, False)[0]):
             rows[left, 0], rows[left, 1] = k, row
             left += 1
     return left
 
 
 @holds_gil
-def keep_on_ray(near, count, table, x, y, dx, dy, max_distance, hits):
-    """Keep what a ray meets; rows of ``hits`` are distance and normal."""
+def keep_on_ray(near, table, rules, x, y, dx, dy, max_distance, hits):
+    """Keep what fits and a ray meets, and return how much; rows of ``hits`` are distance and normal."""
     left = 0
-    for k in range(count):
+    for k in range(near.shape[0]):
         distance, nx, ny = ray_of(table, near[k], x, y, dx, dy, max_distance)
-        if distance >= 0.0:
+        if distance >= 0.0 and fits(rules, near[k]):
             near[left] = near[k]
             hits[left, 0], hits[left, 1], hits[left, 2] = distance, nx, ny
             left += 1

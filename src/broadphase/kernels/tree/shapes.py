@@ -10,7 +10,7 @@ import numpy as np
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import answers_at
 from broadphase.kernels.arrays.results import STACK_CAPACITY, STACK_ROWS, result
-from broadphase.kernels.boxes.queries import ray_distance, set_array
+from broadphase.kernels.boxes.queries import ray_distance
 from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.interrupts import goes_on
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers, objects, rows
@@ -26,7 +26,7 @@ from broadphase.kernels.shapes.queries import (
     ray_of,
     sort_near,
 )
-from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
+from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bounds_of, bounds_overlap
 from broadphase.kernels.tree.dynamic_tree import (
     NODE_0,
     WIDTH,
@@ -67,11 +67,21 @@ def _is_far(x, y):
 
 
 @inline
-def _overlapping(trees, limits, queue, query, shapes, rules, near):
+def _overlaps(query, shapes, rules, row):
+    """Whether a shape overlaps shape 0 of ``query``, where their bounds do."""
+    known = query.kinds[0] == BOX and shapes.kinds[row] == BOX
+    return fits(rules, row) and (known or contact_of(query, 0, shapes, row, False)[0])
+
+
+@inline
+def _overlapping(trees, waiting, limits, queue, query, shapes, rules, near):
     """Write the shapes that overlap shape 0 of ``query``, sorted; how many, or `REFUSED`.
 
-    ``limits``, its bounds, and ``queue`` are one row each, and are written to.
+    ``limits``, its bounds, and ``queue`` are one row each, and are written to.  ``waiting`` are shapes that
+    are not where trees have them: which, in lists, how long each list is and all are, and which are alive.
     """
+    (listed, changed, counts, alive), box = waiting, limits[NODE_0]
+    bounds, none_waits = (box[0], box[1], box[2], box[3]), counts[counts.shape[0] - 1] == 0
     set_limits(limits[NODE_0], False, limits, NODE_0)
     no_sets, count = few(0, np.uint32), np.int64(0)
     for edges, children, boxes, names in trees:
@@ -81,12 +91,21 @@ def _overlapping(trees, limits, queue, query, shapes, rules, near):
             return REFUSED
         for at in range(first, last):
             row = names[queue[0, at]]
-            known = query.kinds[0] == BOX and shapes.kinds[row] == BOX
-            if fits(rules, row) and (known or contact_of(query, 0, shapes, row, False)[0]):
+            if (none_waits or listed[row] == 0) and _overlaps(query, shapes, rules, row):
                 if count == STACK_ROWS:
                     return REFUSED
                 near[0, count] = row
                 count += 1
+    for index in range(changed.shape[0]):
+        for k in range(counts[index]):
+            row = changed[index, k]
+            is_first = listed[row] & ((1 << index) - 1) == 0  # it may be in several lists
+            if is_first and alive[row] and bounds_overlap(bounds, bounds_of(shapes, row)):
+                if count == STACK_ROWS:
+                    return REFUSED
+                if _overlaps(query, shapes, rules, row):
+                    near[0, count] = row
+                    count += 1
     sort_near(near[0], count)
     return count
 
@@ -113,7 +132,7 @@ def _take_query(left, top, right, bottom, radius, limits, query):
 
 @holds_gil
 @objects("place", "bodies", "found")
-def put_overlapping(trees, place, is_sized, radius, shapes, rules, bodies, found):
+def put_overlapping(trees, waiting, place, is_sized, radius, shapes, rules, bodies, found):
     """Append those of ``bodies`` that overlap a box or a circle or hold a point to ``found``, by row.
 
     ``place`` are the edges of a box, or its corner and sides if it is sized, or a point, the centre of a
@@ -134,9 +153,22 @@ def put_overlapping(trees, place, is_sized, radius, shapes, rules, bodies, found
         right, bottom = left + right, top + bottom
     if not _take_query(left, top, right, bottom, radius, limits, query):
         return False
-    total = _overlapping(trees, limits, queue, query, shapes, rules, near)
+    total = _overlapping(trees, waiting, limits, queue, query, shapes, rules, near)
     append_items(found, bodies, near[0], total)
     return total >= 0
+
+
+@holds_gil
+def overlapping_shape(trees, waiting, query, shapes, rules):
+    """The rows of the shapes that overlap shape 0 of ``query``, ascending, and how many, or `REFUSED`."""
+    limits, queue = one_row(4, np.float64), some_rows(1, STACK_CAPACITY, np.int32)
+    near, box = some_rows(1, STACK_ROWS, np.int32), limits[NODE_0]
+    box[0], box[1], box[2], box[3] = bounds_of(query, 0)
+    total = _overlapping(trees, waiting, limits, queue, query, shapes, rules, near)
+    found = result(max(total, np.int64(0)), np.int32)
+    for at in range(found.shape[0]):
+        found[at] = near[0, at]
+    return found, total
 
 
 @jit
@@ -153,6 +185,8 @@ def overlapping_each(trees, values, radii, radius, shapes, rules):
     edges, no_points = some_rows(4, 1, np.float64), one_row(2, np.float64)
     query = _one_shape(few(1, np.uint8), edges, few(1, np.int64), no_points)
     around = radii.shape[0] > 0 or radius >= 0.0
+    waiting = few(1, np.uint8), some_rows(1, 1, np.int32), few(1, np.int64), few(1, np.uint8)
+    waiting[2][0] = 0
     if not (columns == 4 or columns == 2) or (radii.shape[0] > 0 and radii.shape[0] != m):
         return found[:0], REFUSED
     if around and columns != 2:
@@ -166,7 +200,7 @@ def overlapping_each(trees, values, radii, radius, shapes, rules):
             return found[:0], REFUSED
         if not _take_query(values[k, 0], values[k, 1], right, bottom, reach, limits, query):
             return found[:0], REFUSED
-        count = _overlapping(trees, limits, queue, query, shapes, rules, near)
+        count = _overlapping(trees, waiting, limits, queue, query, shapes, rules, near)
         if count < 0:
             return found[:0], REFUSED
         while total + count > found.shape[0]:
@@ -210,7 +244,9 @@ def _counts(rules, own, k, row):
 
 @inline
 def _first_shape(trees, values, first, shapes, rules, own, stack, keys, way):
-    """`first_shape_on_ray` for row ``first`` of ``values``, but for the shapes ``own[first]``.
+    """`raycast_shapes` for row ``first`` of ``values``, but for the shapes ``own[first]``.
+
+    A row is ``x, y``, a unit vector and the length.
 
     With a ``way`` boxes must also be crossed by a line that goes just so far: a unit vector is rounded.
     """
@@ -269,9 +305,9 @@ def _take_ray(x, y, dx, dy, max_distance, ray):
 @holds_gil
 @numbers(origin=(2,), direction=(2,))
 def raycast_shapes(trees, origin, direction, max_distance, shapes, rules):
-    """`first_shape_on_ray` for a ray as the caller wrote it; then its direction as a unit vector.
+    """The shape that a ray enters first: ``row, distance, normal``, and its direction as a unit vector.
 
-    The row is `REFUSED` if the numbers are not sound.
+    Of equals that with the lowest row counts; -1: it enters none; `REFUSED`: the numbers are not sound.
     """
     ray, own = one_row(5, np.float64), one_row(1, np.int32)
     x, y, dx, dy = float(origin[0]), float(origin[1]), float(direction[0]), float(direction[1])
@@ -306,21 +342,6 @@ def raycast_each(trees, origins, directions, max_distance, shapes, rules):
         row, distance, nx, ny = _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys, _NO_WAY)
         found[k], distances[k], normals[k, 0], normals[k, 1] = row, distance, nx, ny
     return found, distances, normals, True
-
-
-@holds_gil
-@numbers(values=(5,))
-def first_shape_on_ray(trees, values, shapes, rules):
-    """The shape that a ray enters first: ``row, distance, normal``; of equals, that with the lowest row.
-
-    ``values`` are ``x, y``, a unit vector and the length.  Row -1: it enters none.
-    """
-    ray = one_row(len(values), np.float64)
-    set_array(values, ray[NODE_0])
-    stack, keys = _memory_for(trees)
-    own = one_row(1, np.int32)
-    own[0, 0] = NO_ROW
-    return _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys, _NO_WAY)
 
 
 @jit

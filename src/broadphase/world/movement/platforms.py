@@ -165,7 +165,7 @@ def _standing_on(motion: Motion, rows: list[int], down: _Vector, excluded: set[i
     below, steep = [*rows], _STEEP * math.hypot(*down)
     while below:
         ground = below.pop()
-        for other in motion._broad_phase.near(_widened(store.bounds(ground))):
+        for other in motion._broad_phase.gathered(_widened(store.bounds(ground))).tolist():
             if other in found or other in excluded or not _is_movable_by(motion, other, ground):
                 continue
             hit = motion.stands_on(other, ground, down)
@@ -184,9 +184,8 @@ def _in_the_way(motion: Motion, row: int, displacement: _Vector, excluded: set[i
     store = motion._store
     left, top, right, bottom = store.bounds(row)
     found = {}
-    for other in motion._broad_phase.near(
-        closed(swept_region(left, top, right - left, bottom - top, *displacement, False))
-    ):
+    swept = closed(swept_region(left, top, right - left, bottom - top, *displacement, False))
+    for other in motion._broad_phase.gathered(swept).tolist():
         if other not in excluded and _is_movable_by(motion, other, row):
             hits = _hits_on(motion, row, other, displacement)
             if hits and not motion.overlap(row, other):
