@@ -622,6 +622,8 @@ class BodyStore:
     """The number of the departure with which a body last left the row, see `departures`."""
     marks: kernel.Bodies
     """What kernels read and mark, and the list of each index."""
+    waiting: tuple[npt.NDArray[Any], ...]
+    """``listed``, the lists, how long they are, and ``alive``."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
@@ -1151,6 +1153,7 @@ class BodyStore:
             changed[:, :capacity], counts = self.marks.changed, self.marks.counts
         marks = {**columns, "changed": changed, "counts": counts}
         columns["marks"] = kernel.Bodies(*(marks[name] for name in kernel.Bodies._fields))
+        columns["waiting"] = columns["listed"], changed, counts, columns["alive"]
         self.table.reserve(most)
         places = self.table.places
         columns["x"], columns["y"] = places.x, places.y

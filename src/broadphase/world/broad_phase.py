@@ -18,9 +18,8 @@ from broadphase.api.one_shot import stored_pairs
 from broadphase.errors import PairLimitExceeded
 from broadphase.geometry.shapes import Bounds
 from broadphase.indexes import Choice, make_index
-from broadphase.indexes.arguments import NO_RULES
 from broadphase.indexes.base import Index
-from broadphase.indexes.protocol import SearchTree, Tree
+from broadphase.indexes.protocol import Tree
 from broadphase.indexes.storage import expect
 from broadphase.inputs import search
 from broadphase.inputs.boxes import BoxArray
@@ -29,7 +28,7 @@ from broadphase.kernels.movement.motion import EVERY_LAYER, Frame, put_waiting, 
 from broadphase.kernels.movement.path import Buffers
 from broadphase.kernels.movement.sweep import MOST_TURNS
 from broadphase.kernels.pairs.near import boxes_in_layers, list_few, list_found, list_near
-from broadphase.kernels.shapes.queries import FEW, put_near
+from broadphase.kernels.shapes.queries import FEW
 from broadphase.kernels.tree.queries import put_in_box, search_rays
 from broadphase.methods.pair_order import as_pairs, sorted_rows
 from broadphase.methods.task import NO_LIMIT
@@ -100,8 +99,6 @@ class BroadPhase:
         """The results of the last query, and scratch memory of the kernels that read them."""
         self.spare: list[tuple[Buffers, Frame]] = []
         """More of that, for paths during which a function is called that may move others."""
-        self._filled: list[int] = []
-        """The indexes that ever held a body."""
         self._trees: tuple[Any, ...] = (None,) * len(_BOTH)
         """By index: what kernels take that search both; see `_searched`."""
         self._outdated = {*_BOTH}
@@ -120,9 +117,11 @@ class BroadPhase:
         """The boxes of the cells of both indexes, or of the nodes of their trees, in a view: for pictures."""
         self.hand_over()
         parts = []
-        for number, index in enumerate(self._indexes):
-            own = index._space.structure.parts(view)
-            parts.append(own if len(own) else self._structure(number).parts(view))
+        for index in self._indexes:
+            own, tree = index._space.structure.parts(view), index._space.tree
+            if tree.stale:
+                tree.ready()
+            parts.append(own if len(own) else tree.parts(view))
         return np.concatenate(parts)
 
     # ---- keeping up
@@ -195,8 +194,6 @@ class BroadPhase:
         if number == _DYNAMIC:
             category, mask = store.tag_sets.bits[store.group[rows]].T
             bits = {"category": category, "mask": mask}
-        if number not in self._filled:
-            self._filled.append(number)
         ids = index.insert_many(store.table.bounds(rows), **bits)
         most = int(ids.max()) + 1
         if most > len(self._rows[number]):
@@ -246,21 +243,13 @@ class BroadPhase:
             shapes = store.table.columns if store.any_round else store.table.places
             count = put_waiting(marks, store.alive, shapes, bits, box, self.buffers.near, count)
         if count < 0:
-            self.hand_over(layers)
-            count = 0
-            for number in self._filled:
-                if number in _indexes_of(layers):
-                    count = self._put(count, self._ask(number, box), number)
+            rows = self.in_boxes(np.array([box]), layers)[:, 1]
+            count = len(rows)
+            self.reserve(count)
+            self.buffers.near[:count] = rows
         if count > FEW:
             self.buffers.near[:count].sort()
         return count
-
-    def _ask(self, number: int, box: Bounds) -> Rows:
-        """The ids whose bounds overlap a box, in any order."""
-        index = self._indexes[number]
-        # The kernel behind `query_box`, without checking the arguments again.
-        answer = self._structure(number).find_in_boxes(box, index._space.touching, NO_RULES)
-        return index.query_box(box) if answer is None or answer[3] < 0 else answer[1]
 
     def on_ray(self, ray: Floats) -> Rows:
         """The rows whose bounds a ray, one row ``x, y, dx, dy, max_distance``, touches."""
@@ -275,14 +264,14 @@ class BroadPhase:
         """The trees of all bodies, for kernels."""
         if self._store.marks.counts.item(-1) or self._unsettled:
             self.hand_over()
-        return self._searched()
+        return self._searched() if self._outdated else self._trees
 
     def waiting_trees(self) -> tuple[tuple[Tree, ...], tuple[Any, ...]]:
         """The trees of all bodies but for few that wait to be handed over, and what kernels read of those."""
         store, marks = self._store, self._store.marks
         if marks.counts.item(-1) > _FEW_WAITING or self._unsettled:
             self.hand_over()
-        return self._searched(), (marks.listed, marks.changed, marks.counts, store.alive)
+        return self._searched() if self._outdated else self._trees, store.waiting
 
     def _searched(self) -> tuple[Tree, ...]:
         """The trees of both indexes, for kernels that search them in one call."""
@@ -293,20 +282,6 @@ class BroadPhase:
             self._trees = tuple(trees)
             self._outdated.clear()
         return self._trees
-
-    def _structure(self, number: int) -> SearchTree:
-        """The structure of an index, ready to be searched."""
-        structure = self._indexes[number]._space.tree
-        if structure.stale:
-            structure.ready()
-        return structure
-
-    def _put(self, count: int, ids: Rows, number: int) -> int:
-        more: int = put_near(self.buffers.near, count, ids, self._rows[number])
-        if more < 0:
-            self.reserve(2 * (count + len(ids)), count)
-            more = put_near(self.buffers.near, count, ids, self._rows[number])
-        return more
 
     def reserve(self, rows: int, count: int = 0) -> None:
         """Make room for the scene of a movement; the first ``count`` rows that are near are kept."""

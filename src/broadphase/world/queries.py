@@ -173,12 +173,12 @@ class Queries:
 
         ``place`` holds four or two numbers, see `put_overlapping`; a radius that counts is not negative.
         """
-        space, store, reach = self._space, self._store, max(radius, 0.0)
-        if space.periodic:
+        store = self._store
+        if self._space.periodic:
             if is_sized or not is_plain(place, len(place)) or not max(map(abs, place)) < _FARTHEST:
                 return None
-            left, top, right, bottom = *place[:2], *place[-2:]
-            if not space.is_inner((left - reach, top - reach, right + reach, bottom + reach)):
+            left, top, right, bottom, reach = *place[:2], *place[-2:], max(radius, 0.0)
+            if not self._space.is_inner((left - reach, top - reach, right + reach, bottom + reach)):
                 return None
         found: list[Any] = []
         bodies = range(len(store.bodies)) if as_ids else store.bodies
@@ -266,16 +266,11 @@ class Queries:
         found = self._overlapping_many(bounds_of(shapes), shapes, rules)
         found[:, 0] //= sectors
         rows: Rows = distinct(found, axis=0)
-        if arguments.flag(sight, "sight"):
-            free = self.rules()._replace(ignored=rules.ignored)
-            seen = [
-                self.line_of_sight(tuple(tips[query].tolist()), self._store.bodies[row], True, free)
-                for query, row in rows.tolist()
-            ]
-            rows = rows[np.array(seen, np.bool_)]
-        if not single:
-            return rows
-        return self._of_one(rows, as_ids)
+        if arguments.flag(sight, "sight") and len(rows):
+            free, seen = self.rules()._replace(ignored=rules.ignored), rows[:, 1].tolist()
+            others = [self._store.bodies[row] for row in seen]
+            rows = rows[self._lines_of_sight(tips[rows[:, 0]], others, True, free)]
+        return self._of_one(rows, as_ids) if single else rows
 
     def _overlapping_many(self, bounds: Floats, shapes: ShapeColumns, rules: Rules) -> Rows:
         """``[query, id]``, sorted, of the bodies that overlap each shape."""

@@ -296,16 +296,6 @@ def nearest_of_rows(rows, spots, table, ids, found):
 FEW = 64  # up to this many are sorted here; more, the caller sorts
 
 
-@holds_gil
-def put_near(near, count, ids, rows):
-    """Append ``rows[ids]`` to the first ``count`` of ``near``; how many there are then, -1 if it is full."""
-    if count < 0 or count + ids.shape[0] > near.shape[0]:
-        return -1
-    for k in range(ids.shape[0]):
-        near[count + k] = rows[ids[k]]
-    return count + ids.shape[0]
-
-
 @inline
 def sort_near(near, count):
     """Sort ascending, by insertion among rows that are ever closer together (D. L. Shell, 1959)."""
