@@ -639,8 +639,6 @@ class BodyStore:
         """By row, the bodies that were removed since the last update."""
         self.any_round = False
         """Whether any body may be no box: a circle, a polygon, turned; looked up again by `look_at_kinds`."""
-        self.any_ruled = False
-        """Whether any may have a category or mask other than the usual."""
         self.any_sensor = False
         """Whether any may let others through."""
         self.any_one_way = False
@@ -708,25 +706,22 @@ class BodyStore:
             raise TypeError(f"ignore must be a Body or several of them; got {ignore!r}")
         return frozenset(self.rows_of(ignore, "ignore").tolist())
 
-    def known_bits(self, value: Any, name: str) -> int:
-        """The bits of a category or a mask, from a number or from names that bodies have had."""
-        return self._bits(value, name, self.category_bits, known=True)
-
     def _both_bits(self, category: Any, mask: Any) -> tuple[int, int]:
         """The bits of a category and a mask; new names get the next bits, both or none."""
         names = dict(self.category_bits)
-        bits = self._bits(category, "category", names), self._bits(mask, "mask", names)
+        bits = self.bits(category, "category", names), self.bits(mask, "mask", names)
         self.category_bits = names
         return bits
 
-    def _bits(self, value: Any, name: str, bits_of: dict[str, int], known: bool = False) -> int:
-        """The bits of a number or of names; new names go into ``bits_of`` unless they must be ``known``."""
+    def bits(self, value: Any, name: str, known: dict[str, int] | None = None) -> int:
+        """The bits of a number or of names that bodies have had; new names go into ``known``, if given."""
+        bits_of = self.category_bits if known is None else known
         names = [value] if isinstance(value, str) else value
         several = isinstance(names, (list, tuple, set, frozenset))
         if not several or not all(isinstance(one, str) for one in names):
             return arguments.bit_set(value, name)
         fresh = [one for one in sorted(set(names)) if one not in bits_of]
-        if fresh and known:
+        if fresh and known is None:
             raise ValueError(
                 f"{name} = {fresh[0]!r} is no category of a body in this world; "
                 f"known are {', '.join(map(repr, bits_of)) or 'none'}"
@@ -823,7 +818,7 @@ class BodyStore:
         if row >= len(self.alive):
             self.reserve(row + 1)
         self.table.put(row, known)
-        self._note_kinds(not isinstance(known, Box), category, mask, sensor)
+        self._note_kinds(not isinstance(known, Box), sensor)
         layer, body = self.tag_sets.layer_of(group, static), Body(self, row, data)
         kernel.list_replaced(self.marks, row, layer)
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
@@ -867,7 +862,7 @@ class BodyStore:
             bodies[row] = body
         more, still_free = made[len(reused) :], free[len(reused) :]
         is_round = not (only_boxes or all(isinstance(shape, Box) for shape in shapes))
-        self._note_kinds(is_round, category, mask, sensor)
+        self._note_kinds(is_round, sensor)
         layer, serials = self.tag_sets.layer_of(group, static), np.arange(self.made, self.made + count)
         kernel.list_many_replaced(self.marks, rows, np.full(count, layer, np.int8))
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
@@ -944,10 +939,6 @@ class BodyStore:
         self.left[row] = self.departures
         body._row = GONE
 
-    def clear(self) -> None:
-        """Take all bodies out."""
-        self.remove_many(self.rows())
-
     def count_rows(self) -> None:
         """Find out again which rows are free."""
         alive = self.alive[: len(self.bodies)]
@@ -958,23 +949,19 @@ class BodyStore:
         """Find out again what kinds of bodies there are, if some were removed."""
         if self._others:
             self._others = False
-            self.any_round, self.any_ruled, self.any_sensor = self._kinds()
+            self.any_round, self.any_sensor = self._kinds()
 
-    def _note_kinds(self, is_round: bool, category: int, mask: int, sensor: bool) -> None:
+    def _note_kinds(self, is_round: bool, sensor: bool = False) -> None:
         """Note that such a body is about to be added; a note without a body does no harm."""
         self.any_round |= is_round
-        self.any_ruled |= category != 1 or mask != EVERY_BIT
         self.any_sensor |= sensor
         self._others = True
 
-    def _kinds(self) -> tuple[bool, bool, bool]:
-        """Whether any body is round, ruled, a sensor."""
+    def _kinds(self) -> tuple[bool, bool]:
+        """Whether any body is round, and whether any is a sensor."""
         n = len(self.bodies)
-        alive, kinds = self.alive[:n], self.table.places.kinds[:n]
-        ruled = (self.category[:n] != 1) | (self.mask[:n] != EVERY_BIT)
-        each = kinds != BOX, ruled, self.sensor[:n]
-        is_round, is_ruled, is_sensor = (bool((alive & which).any()) for which in each)
-        return is_round, is_ruled, is_sensor
+        alive, is_round = self.alive[:n], self.table.places.kinds[:n] != BOX
+        return bool((alive & is_round).any()), bool((alive & self.sensor[:n]).any())
 
     # ---- changing
 
@@ -1007,7 +994,7 @@ class BodyStore:
         """Another shape and place, checked before."""
         shape = self.space.admit(shape, "shape")
         self.have_moved(np.array([row], np.int32))
-        self._note_kinds(not isinstance(shape, Box), 1, EVERY_BIT, False)
+        self._note_kinds(not isinstance(shape, Box))
         self.table.put(row, shape)
 
     def turn_to(self, body: Body, angle: Any, about: Any) -> None:
@@ -1038,7 +1025,7 @@ class BodyStore:
         turned = self.table.angles_of(rows) != angles
         if turned.any():
             self.have_moved(rows[turned])
-            self._note_kinds(True, 1, EVERY_BIT, False)
+            self._note_kinds(True)
             self.table.turn(rows, angles, places)
 
     def retag(self, body: Body, tag: Any) -> None:
@@ -1060,14 +1047,13 @@ class BodyStore:
         """Whether it lets others through."""
         row = self.row(body)
         sensor = arguments.flag(sensor, "sensor")
-        self._note_kinds(False, 1, EVERY_BIT, sensor)
+        self._note_kinds(False, sensor)
         self.sensor[row] = sensor
 
     def set_sets(self, body: Body, category: Categories, mask: Categories) -> None:
         """What it meets."""
         row = self.row(body)
         category, mask = self._both_bits(category, mask)
-        self._note_kinds(False, category, mask, False)
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.touched[row] = True
         self.category[row], self.mask[row] = category, mask
@@ -1167,8 +1153,8 @@ class BodyStore:
         expect(held == self.alive[:n].tolist(), "alive rows hold a body")
         expect(self.live == sum(held), "live counts them")
         rows = self.rows()
-        known = self.any_round, self.any_ruled, self.any_sensor
-        expect(all(map(le, self._kinds(), known)), "any_round, any_ruled and any_sensor know of them")
+        known = self.any_round, self.any_sensor
+        expect(all(map(le, self._kinds(), known)), "any_round and any_sensor know of them")
         expect(not self.alive[n:].any(), "nothing lives beyond the end")
         layers = self.tag_sets.layers_of(self.group[rows], self.static[rows])
         expect(np.array_equal(self.layer[rows], layers), "bodies are in the layer of their tags")

@@ -396,9 +396,7 @@ class ContactTracker:
         bits = store.tag_sets.bits
         may: npt.NDArray[np.bool_] = bits[store.group[i], 0] & bits[store.group[j], 1] != 0
         may &= i != j
-        if store.any_ruled:
-            may &= store.category[i] & store.mask[j] != 0
-            may &= store.category[j] & store.mask[i] != 0
+        may &= (store.category[i] & store.mask[j] != 0) & (store.category[j] & store.mask[i] != 0)
         if not store.tag_sets.exact:
             places = np.flatnonzero(may)
             may[places] = self._listeners.matcher.chosen(store.group[pairs[places]], bool)

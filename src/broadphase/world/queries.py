@@ -97,8 +97,8 @@ class Queries:
         if not nothing_ignored:
             ignored = np.sort(np.array([*store.ignored(ignore)], np.int32))
         groups = _NONE if tag is None else store.tag_sets.having(as_tags(tag))
-        category_bits = -1 if category is None else store.known_bits(category, "category")
-        mask_bits = -1 if mask is None else store.known_bits(mask, "mask")
+        category_bits = -1 if category is None else store.bits(category, "category")
+        mask_bits = -1 if mask is None else store.bits(mask, "mask")
         return kernel.BodyRules(*self._free[:3], groups, _NONE, ignored, category_bits, mask_bits)
 
     def _without(self, rules: Rules, *rows: int) -> Rules:

@@ -32,9 +32,9 @@ _KEPT = (
     *("alive", "static", "sensor", "category", "mask", "group", "layer", "touched", "renewed", "serial"),
     *("velocity_x", "velocity_y", "response", "one_way"),
 )
-_OF_STORE = ("retagged", "any_round", "any_ruled", "any_sensor", "any_one_way", "_others")
+_OF_STORE = ("retagged", "any_round", "any_sensor", "any_one_way", "_others")
 # What a pickle begins with: another number for each other `_Moment`.
-_FORMAT = 5
+_FORMAT = 6
 
 
 class _Moment(NamedTuple):

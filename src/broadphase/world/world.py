@@ -267,7 +267,7 @@ class World:
 
     def clear(self) -> None:
         """Remove all bodies; listeners stay registered."""
-        self._state.store.clear()
+        self._state.store.remove_many(self._state.store.rows())
 
     def __len__(self) -> int:
         return self._state.store.live

@@ -6,6 +6,7 @@ import numpy as np
 
 from broadphase.api.one_shot import pairs
 from broadphase.errors import PairLimitExceeded
+from broadphase.indexes.storage import EVERY_BIT
 from broadphase.inputs.numeric import real
 from broadphase.kernels.movement.separation import push_apart
 from broadphase.runtime.arrays import Floats
@@ -79,8 +80,9 @@ def _near(state: State, rows: Rows, bounds: Floats) -> PairArray:
     """The pairs whose bounds overlap; where these are too many, only those within groups of the bodies."""
     store, most, groups = state.store, _PAIRS_A_BODY * len(rows), 1
     rules: dict[str, Any] = {}
-    if store.any_ruled:
-        rules = {"categories": store.category[rows], "masks": store.mask[rows]}
+    categories, masks = store.category[rows], store.mask[rows]
+    if (categories != 1).any() or (masks != EVERY_BIT).any():
+        rules = {"categories": categories, "masks": masks}
     if state.space.periodic:
         rules["period"] = state.space.lengths
     while True:
