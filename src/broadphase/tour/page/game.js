@@ -9,7 +9,7 @@ const QUESTIONS = {
   n: { title: "How many things are there?", words: (n) => `${n === 100 ? "up to " : ""}${n.toLocaleString("en")}` },
   share: { title: "How many of them move in a frame?", 0: "none", 0.01: "1 in 100", 0.1: "1 in 10", 1: "all" },
   spread: { title: "How different are their sizes?", 1: "one size", 10: "up to 10 ×", 1000: "up to 1,000 ×" },
-  layout: { title: "Where are they?", uniform: "spread evenly", clumped: "in crowds", line: "along a line" },
+  layout: { title: "Where are they?", uniform: "spread evenly, or one crowd", clumped: "in several crowds", line: "along a line" },
   ask: { title: "What does each frame ask?", pairs: "what touches what", changes: "what has begun or ended", queries: "what is near 100 places" },
 };
 const EXTRAS = {
