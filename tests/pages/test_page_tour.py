@@ -268,6 +268,20 @@ def test_the_weight_of_an_entry_is_chosen(tour):
     assert "90: 28 tests and 40 entries" in page.locator("#work").evaluate(label), "the counts stay"
 
 
+def test_the_counts_of_cells_are_those_of_the_picture_and_of_the_bar(tour):
+    page = tour("cells", "?slider=0")
+    tests, cells = page.evaluate("tour.picture.lanes.map(({ tests, cells }) => [[...tests], [...cells]])[0]")
+    pairs = {frozenset(pair) for pair in np.reshape(tests, (-1, 2)).tolist()}
+    assert len(pairs) < shown_tests(page) == len(tests) / 2
+    assert int(figure(page, "own")) == sum(cells[4::7])
+    said = page.locator("#numbers").inner_text()
+    assert f"of {len(pairs)} of 276 pairs, some more than once" in said
+    entries, tests = map(float, re.search(r"layouts: ([0-9.]+) entries and ([0-9.]+) tests", said).groups())
+    open_charts(page)
+    label = page.locator("#work").get_attribute("aria-label")
+    assert f"18: {tests:.0f} tests and {entries:.0f} entries" in label
+
+
 def test_the_charts_show_the_answer_after_the_guess(tour):
     for step, given in (("strips", "4.0"), ("cells", "pairs are missed")):
         page = tour(step)

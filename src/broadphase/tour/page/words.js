@@ -63,8 +63,8 @@ export function figuresOf(step, picture, end, total, work, all) {
 function comparedWords(tests, count, made) {
   const compared = new Set();
   for (let at = 0; at < tests.length; at += 2) compared.add(count * Math.min(tests[at], tests[at + 1]) + Math.max(tests[at], tests[at + 1]));
-  const again = compared.size < made ? `of ${whole(compared.size)} pairs, some more than once` : "of two boxes";
-  return `comparisons ${again}; there are ${whole(pairsAmong(count))} pairs`;
+  const all = whole(pairsAmong(count));
+  return compared.size < made ? `of ${whole(compared.size)} of ${all} pairs, some more than once` : `comparisons of two boxes; there are ${all} pairs`;
 }
 
 /** A count that grows while the tests are shown one after the other. */
