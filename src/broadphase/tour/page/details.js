@@ -187,6 +187,18 @@ export function drawLanes(canvas, width, height, { copies, at, tests, lanes }, f
   const each = (height - top - 4) / (AROUND[0] + 1 + lanes + AROUND[1]);
   context.fillStyle = colour("test-tint");
   context.fillRect(0, top + (AROUND[0] + 1) * each - 2, width, lanes * each);
+  // How far the sweep goes.
+  const end = onScreen(frame.centers[2 * own.ball] + frame.halves[2 * own.ball]);
+  context.strokeStyle = colour("ink");
+  context.setLineDash([4, 3]);
+  context.beginPath();
+  context.moveTo(end, top);
+  context.lineTo(end, height - 4);
+  context.stroke();
+  context.setLineDash([]);
+  context.lineWidth = 4;
+  context.lineJoin = "round";
+  context.strokeStyle = colour("test-tint");
   context.font = canvasFont(0.8);
   context.textBaseline = "middle";
   const words = [];
@@ -204,24 +216,15 @@ export function drawLanes(canvas, width, height, { copies, at, tests, lanes }, f
     if (row < 1 || row > lanes) continue;
     context.fillStyle = colour("soft");
     context.textAlign = "right";
-    if (each > READABLE || row % 2) context.fillText(String(row), 20, y + each / 2 - 1);
+    for (const write of each > READABLE || row % 2 ? ["strokeText", "fillText"] : []) context[write](String(row), 20, y + each / 2 - 1);
     const text = hit ? "overlap" : isTested ? "tested" : row === tests + 1 ? "starts beyond: stop" : "";
     words.push([text, onScreen(x - wide), onScreen(x + wide), y + each / 2 - 1, isTested]);
   }
-  // How far the sweep goes.
-  const end = onScreen(frame.centers[2 * own.ball] + frame.halves[2 * own.ball]);
-  context.strokeStyle = colour("ink");
-  context.setLineDash([4, 3]);
-  context.beginPath();
-  context.moveTo(end, top);
-  context.lineTo(end, height - 4);
-  context.stroke();
-  context.setLineDash([]);
-  // Beside its bar and the line, where no number is.
-  context.lineWidth = 4;
-  context.lineJoin = "round";
-  context.strokeStyle = colour("test-tint");
-  for (const [text, from, to, y, isTested] of words) {
+  // Beside its bar and the line, where no number is; from below, so that the stop is named where there is no room for all.
+  let last = Infinity;
+  for (const [text, from, to, y, isTested] of words.reverse()) {
+    if (!text || last - y < READABLE) continue;
+    last = y;
     const wide = context.measureText(text).width;
     const right = Math.max(to, end) + 6;
     const isRight = right + wide < width || from - 6 - wide < NUMBERS;

@@ -64,7 +64,7 @@ function comparedWords(tests, count, made) {
   const compared = new Set();
   for (let at = 0; at < tests.length; at += 2) compared.add(count * Math.min(tests[at], tests[at + 1]) + Math.max(tests[at], tests[at + 1]));
   const all = whole(pairsAmong(count));
-  return compared.size < made ? `of ${whole(compared.size)} of ${all} pairs, some more than once` : `comparisons of two boxes; there are ${all} pairs`;
+  return compared.size < made ? `${whole(compared.size)} of ${all} pairs, some more than once` : `comparisons of two boxes; there are ${all} pairs`;
 }
 
 /** A count that grows while the tests are shown one after the other. */
