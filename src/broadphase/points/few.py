@@ -9,7 +9,7 @@ many of the nearest are wanted.  ``python benchmarks/neighbors.py --points 100 1
 
 import math
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,17 +26,12 @@ from broadphase.runtime.arrays import Floats
 
 Pairs = tuple[Numbers, Numbers, Points]
 Images = tuple[Numbers, Numbers, Points, Points, Numbers]
-
-
-def _is_small(query: PointQuery, most: int) -> bool:
-    n, m = len(query.points), len(query.found)
-    return 0 < m <= MOST_SORTED and 0 < n * m <= most
-
+World = tuple[tuple[float, ...], npt.NDArray[np.float64], npt.NDArray[np.float64]]
+"""A period as kernels take it: lengths, a lattice and its units."""
 
 _PLAIN = (math.inf,) * 3
 _NONE, _NONE_SINGLE, _NO_ENVS = np.empty(0), np.empty(0, np.float32), np.empty(0, np.int64)
-_UNLIMITED = 1 << 62
-
+_OPEN: World = (_PLAIN, _NONE, _NONE)
 _LENGTHS = (float, int, type(None))
 _WIDER = 1e-9
 
@@ -44,38 +39,19 @@ _images_of_few, _near_points = try_call(find_images_of_few), try_call(near_point
 _near_of_few, _nearest_of_any = try_call(find_near_of_few), try_call(find_nearest_of_any)
 
 
-class _World(NamedTuple):
-    """A period as kernels take it."""
-
-    period: tuple[float, ...]
-    cell: npt.NDArray[np.float64]
-    units: npt.NDArray[np.float64]
-
-
-_OPEN = _World(_PLAIN, _NONE, _NONE)
-
-
 @lru_cache(64)
-def _world(period: Any, dim: int) -> _World:
+def _world(period: Any, dim: int) -> World:
     found = as_point_period(period, dim)
     if isinstance(found, Lattice):
-        return _World(_PLAIN, found.around, found.units)
-    return _OPEN if found is None else _World(tuple(found.tolist()), _NONE, _NONE)
+        return _PLAIN, found.around, found.units
+    return _OPEN if found is None else (tuple(found.tolist()), _NONE, _NONE)
 
 
-class _Few(NamedTuple):
-    """Points, and all that says which of them meet, as kernels take them."""
+def _few(given: GivenPoints, most: int) -> tuple[Any, ...] | None:
+    """Points, and all that says which of them meet, as kernels take them.
 
-    points: Any
-    found: Any
-    among: bool
-    world: _World
-    envs: Any
-    other_envs: Any
-
-
-def _few(given: GivenPoints, most: int) -> _Few | None:
-    """None if the arguments are not few points, or not of the types that kernels take."""
+    None if the arguments are not few points, or not of the types that kernels take.
+    """
     points, other, period, env = given
     found = points if other is None else other
     if points.ndim != 2 or found.ndim != 2 or not len(points) * len(found) <= most:
@@ -89,24 +65,28 @@ def _few(given: GivenPoints, most: int) -> _Few | None:
             world = _world(numbers, points.shape[1])
         except (TypeError, ValueError):
             return None  # `as_query` names what is wrong
-    envs = _NO_ENVS, _NO_ENVS
-    if env is not None:
-        if other is None:
-            envs = env, env
-        elif type(env) is tuple and len(env) == 2:
-            envs = env
-        else:
-            return None
-    return _Few(points, found, other is None, world, *envs)
+    if env is None:
+        envs = other_envs = _NO_ENVS
+    elif other is None:
+        envs = other_envs = env
+    elif type(env) is tuple and len(env) == 2:
+        envs, other_envs = env
+    else:
+        return None
+    return points, found, other is None, *world, envs, other_envs
 
 
-def find_few(given: GivenPoints, r: Any, r_min: float, half: bool, alone: bool, limit: int) -> Pairs | None:
+def find_few(
+    given: GivenPoints, r: Any, r_min: float, half: bool, alone: bool, limit: int, most: int = MOST_TESTS
+) -> Pairs | None:
     """All pairs of few points of any kind, in order, with distances; None if another search must say."""
     plain = given.other is given.period is given.env is None and type(r) is float
-    few = _few(given, thresholds.TESTS_OF_SORTED if plain else MOST_TESTS)
-    if few is None:
-        return None
-    points, found, among, world, envs, other_envs = few
+    few = _few(given, thresholds.TESTS_OF_SORTED if plain else most)
+    return None if few is None else _near(few, r, r_min, half, alone, limit)
+
+
+def _near(few: tuple[Any, ...], r: Any, r_min: float, half: bool, alone: bool, limit: int) -> Pairs | None:
+    points, found, among = few[:3]
     radii = other_radii = _NONE if points.itemsize == 8 else _NONE_SINGLE
     if type(r) is not float:
         if among and type(r) is np.ndarray:
@@ -120,20 +100,23 @@ def find_few(given: GivenPoints, r: Any, r_min: float, half: bool, alone: bool, 
         r = 0.0
         if not (np.ndim(radii) == np.ndim(other_radii) == 1 and len(radii) and len(other_radii)):
             return None
-    near = _near_of_few(
-        *(points, found, among, half, *world, envs, other_envs, radii, other_radii, r, r_min, alone, limit)
-    )
+    near = _near_of_few(*few, radii, other_radii, r, r_min, half, alone, limit)
     return near[:3] if near is not None and near[3] >= 0 else None
 
 
-def find_nearest_few(given: GivenPoints, k: int, r: Any) -> tuple[Numbers, Points] | None:
+def find_nearest_few(
+    given: GivenPoints, k: int, r: Any, most: int = thresholds.TESTS_FOR_NEAREST
+) -> tuple[Numbers, Points] | None:
     """Ids and distances of the ``k`` nearest of few points of any kind; None if another search must say."""
     plain = given.other is given.period is given.env is None
-    most = thresholds.TESTS_OF_SORTED if plain else thresholds.TESTS_FOR_NEAREST
-    few = _few(given, most) if type(r) is float else None
-    if few is None or len(few.points) * k * k > thresholds.RANKS_FOR_NEAREST:
+    few = _few(given, thresholds.TESTS_OF_SORTED if plain else most) if type(r) is float else None
+    return None if few is None else _nearest(few, k, r)
+
+
+def _nearest(few: tuple[Any, ...], k: int, r: float) -> tuple[Numbers, Points] | None:
+    if len(few[0]) * k * k > thresholds.RANKS_FOR_NEAREST:
         return None
-    near = _nearest_of_any(*_flat(few), k, r)
+    near = _nearest_of_any(*few, k, r)
     return near[:2] if near is not None and near[2] == 0 else None
 
 
@@ -170,24 +153,31 @@ def _is_hashed_by_type(period: Any) -> bool:
     )
 
 
-def _few_of(query: PointQuery) -> _Few:
-    """The points of a query, which are checked and within the world."""
-    world = _World(tuple(query.period.tolist()), _NONE, _NONE)
-    if query.lattice is not None:
-        world = _World(_PLAIN, query.lattice.around, _NONE)
-    envs, other_envs = (one.astype(np.int64) for one in (query.envs, query.other_envs))
-    return _Few(query.points, query.found, query.others is None, world, envs, other_envs)
-
-
-def find_small_pairs(query: PointQuery, r: float, radii: Points, other_radii: Points) -> Pairs | None:
-    """All pairs in order, with distances, of a query of any kind; None if it is not small."""
-    if not _is_small(query, MOST_TESTS):
+def _few_of(query: PointQuery, most: int) -> tuple[Any, ...] | None:
+    """The points of a query, which are checked and within the world; None if these are not few."""
+    n, m = len(query.points), len(query.found)
+    if not (0 < m <= MOST_SORTED and 0 < n * m <= most):
         return None
-    points, found, among, world, *envs = _few_of(query)
-    i, j, distance, count = find_near_of_few(
-        *(points, found, among, True, *world, *envs, radii, other_radii, float(r), 0.0, False, _UNLIMITED)
-    )
-    return (i, j, distance) if count >= 0 else None
+    world: World = (tuple(query.period.tolist()), _NONE, _NONE)
+    if query.lattice is not None:
+        world = _PLAIN, query.lattice.around, _NONE
+    envs, other_envs = (one.astype(np.int64) for one in (query.envs, query.other_envs))
+    return query.points, query.found, query.others is None, *world, envs, other_envs
+
+
+def find_small_pairs(
+    query: PointQuery, r: float, radii: Points, other_radii: Points, limit: int
+) -> Pairs | None:
+    """All pairs in order, with distances, of a query of any kind; None if it is not small."""
+    few, reach = _few_of(query, MOST_TESTS), (float(r), radii, (radii, other_radii))
+    which = 0 if not len(radii) else 1 if query.others is None else 2
+    return None if few is None else _near(few, reach[which], 0.0, True, False, limit)
+
+
+def find_small_nearest(query: PointQuery, k: int, r: float) -> tuple[Numbers, Points] | None:
+    """Ids and distances of the ``k`` nearest, of a query of any kind; None if it is not small."""
+    few = _few_of(query, thresholds.TESTS_FOR_NEAREST)
+    return None if few is None else _nearest(few, k, float(r))
 
 
 def find_in_cells(query: PointQuery, cells: Cells, points: Any, r: float) -> Pairs | None:
@@ -201,19 +191,3 @@ def find_in_cells(query: PointQuery, cells: Cells, points: Any, r: float) -> Pai
     except OverflowError:  # an int that no float can hold
         return None
     return found[:3] if found is not None and found[3] else None
-
-
-def find_small_nearest(query: PointQuery, k: int, r: float) -> tuple[Numbers, Points] | None:
-    """Ids and distances of the ``k`` nearest, of a query of any kind; None if it is not small."""
-    if (
-        not _is_small(query, thresholds.TESTS_FOR_NEAREST)
-        or len(query.points) * k * k > thresholds.RANKS_FOR_NEAREST
-    ):
-        return None
-    ids, distances, status = find_nearest_of_any(*_flat(_few_of(query)), k, float(r))
-    return (ids, distances) if status == 0 else None
-
-
-def _flat(few: _Few) -> tuple[Any, ...]:
-    points, found, among, world, *envs = few
-    return points, found, among, *world, *envs

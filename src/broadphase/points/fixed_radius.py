@@ -581,8 +581,8 @@ def find_near_mixed(
     query: PointQuery, reach: Reach, sort: bool, parts: int, limit: int = NO_LIMIT
 ) -> NearRows:
     """What `find_near` finds."""
-    few = find_small_pairs(query, *reach[:3])
-    if few is not None and len(few[0]) <= limit:
+    few = find_small_pairs(query, *reach[:3], limit)
+    if few is not None:
         return NearRows(*few)
     if len(reach.radii) and reach.r < np.finfo(query.points.dtype).tiny:
         # The rounding of distances decides (`_rule`), for which there must be one radius for all.

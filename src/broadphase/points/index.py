@@ -42,7 +42,7 @@ from broadphase.inputs.points import (
 )
 from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.kernels.machine.kernel import try_call
-from broadphase.kernels.points.one_point import nearest_in_tree
+from broadphase.kernels.points.nearest_points import nearest_in_tree
 from broadphase.methods.task import pair_limit
 from broadphase.periods.lattice import Lattice
 from broadphase.points.few import find_in_cells

@@ -74,8 +74,8 @@ def find_near_images(
     query: PointQuery, reach: Reach, sort: bool, parts: int, limit: int, kept: Kept | None
 ) -> NearRows:
     """All pairs within reach, each at the distance of the nearest images."""
-    few = find_small_pairs(query, *reach[:3])
-    if few is not None and len(few[0]) <= limit:
+    few = find_small_pairs(query, *reach[:3], limit)
+    if few is not None:
         return NearRows(*few)
     if kept is None and not len(reach.radii) and is_short(query, reach.r):
         return find_near(along_vectors(query), reach, sort, parts, limit)

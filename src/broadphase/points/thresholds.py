@@ -20,5 +20,5 @@ NEAREST_AT_ONCE = 192
 # If a radius is this many times that of half of the points, boxes are searched, in 0.1 to 0.7 of the time; if
 # radii are alike, and many points are near or the world is periodic, boxes take up to nine times as long.
 LARGE_RADIUS = 4.0
-# New points are compared with so many queries; more wait for a tree.
-SCANNED_RESULTS, SCANNED_TESTS = 64, 1 << 18
+# New points are compared with several queries in so many comparisons; more wait for a tree.
+SCANNED_TESTS = 1 << 18

@@ -7,8 +7,7 @@ cells no narrower than the distance, compares those in the cells around each poi
 pairs of each point.
 
 For the nearest points, or boxes (`broadphase.methods.nearest`): `nearest_points` sorts them along a Morton
-curve, computes bounding boxes of those that follow each other, and traverses these boxes.  `one_point` does
-so for one point, and scans new points.
+curve, computes bounding boxes of those that follow each other, and traverses these boxes.
 
 For queries of many small worlds (`broadphase.indexes.environments`): `worlds` compares all boxes of a world,
 or in a large one those of the bounding boxes along the same curve that a query meets; `ray_groups` compares

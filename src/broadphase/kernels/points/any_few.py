@@ -127,10 +127,9 @@ def _is_plain(among, period, cell, envs, radii):
 
 
 @inline
-def _fits(points, found, among, period, cell, envs, other_envs, radii, other_radii):
+def _fits(points, found, period, cell, envs, other_envs, radii, other_radii):
     n, m, dim = points.shape[0], found.shape[0], points.shape[1]
-    most = MOST_SORTED * MOST_SORTED if _is_plain(among, period, cell, envs, radii) else MOST_TESTS
-    fits = (dim == 2 or dim == 3) and found.shape[1] == dim and n * m <= most
+    fits = (dim == 2 or dim == 3) and found.shape[1] == dim
     fits &= cell.shape[0] == 0 or cell.shape[0] == dim + 2 * dim * dim
     fits &= cell.shape[0] > 0 or len(period) >= dim
     fits &= envs.shape[0] == 0 or (envs.shape[0] == n and other_envs.shape[0] == m)
@@ -141,7 +140,7 @@ def _fits(points, found, among, period, cell, envs, other_envs, radii, other_rad
 @jit
 @numbers(period=(2, 3))
 def find_near_of_few(
-    points, found, among, half, period, cell, units, envs, other_envs, radii, other_radii, r, r_min, alone,
+    points, found, among, period, cell, units, envs, other_envs, radii, other_radii, r, r_min, half, alone,
     limit,
 ):  # fmt: skip
     """Pairs within ``r``, in order: ``i, j, distance``; and how many, or `UNSUITABLE`.
@@ -154,7 +153,7 @@ def find_near_of_few(
     n, m, dim = points.shape[0], found.shape[0], points.shape[1]
     count, kind = np.int64(0), points.dtype.type
     rows, far = np.empty((8 * n + 64, 2), np.int32), np.empty((8 * n + 64, 1), points.dtype)
-    if not _fits(points, found, among, period, cell, envs, other_envs, radii, other_radii) or not (
+    if not _fits(points, found, period, cell, envs, other_envs, radii, other_radii) or not (
         r >= 0 and r_min >= 0
     ):
         count = np.int64(UNSUITABLE)
@@ -217,7 +216,7 @@ def find_nearest_of_any(points, found, among, period, cell, units, envs, other_e
     n, m, dim = points.shape[0], found.shape[0], points.shape[1]
     reach = points.dtype.type(r)
     ids, distances = np.empty((n, max(k, 1)), np.int32), np.empty((n, max(k, 1)), points.dtype)
-    fits = _fits(points, found, among, period, cell, envs, other_envs, units[:0], units[:0])
+    fits = _fits(points, found, period, cell, envs, other_envs, units[:0], units[:0])
     if not fits or not r >= 0 or k < 1:
         return ids, distances, np.int64(UNSUITABLE)
     around, own, others, columns, sound = _take_all(

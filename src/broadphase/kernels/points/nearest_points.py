@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from broadphase.kernels.arrays.passes import answers_at
+from broadphase.kernels.arrays.results import result
 from broadphase.kernels.boxes.queries import distance_to_box, is_live, passes
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
-from broadphase.kernels.machine.jit import always_inline, common, inline, jit, unsigned
-from broadphase.kernels.machine.memory import one_row
+from broadphase.kernels.machine.jit import always_inline, common, holds_gil, inline, jit, rows, unsigned
+from broadphase.kernels.machine.memory import many, one_row, with_columns
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,
@@ -27,7 +28,16 @@ from broadphase.kernels.machine.simd import (
     splat,
     store,
 )
-from broadphase.kernels.points.distance import distance, gaps, plus, put_hits, times
+from broadphase.kernels.points.distance import (
+    distance,
+    gaps,
+    plus,
+    put_hits,
+    squares_of_ways,
+    take_place,
+    times,
+)
+from broadphase.kernels.points.few_points import insert_nearest, safe_bound
 
 
 @inline
@@ -558,3 +568,71 @@ def search_points(
     if tree.points.columns.shape[0] > points.shape[1]:
         return _search_along(*fixed, scratch, ids, distances, True)
     return _search_along(*fixed, scratch, ids, distances, False)
+
+
+# -----------------------------------------------------------------------------------------------------------
+# The nearest of a few points, read, checked and searched in one call: the nearest box is opened first.
+
+
+_MOST_OPEN = 128  # boxes that wait: `LANES` on each of at most eight levels
+
+
+@holds_gil
+@rows(values=(2, 3))
+def nearest_in_tree(tree, n, around, values, k, r):
+    """Ids and distances of the ``k`` nearest of each within ``r``, in one row, and whether all are sound.
+
+    One point after the other, -1 and inf where there are fewer; ``n`` points are in the tree.
+    """
+    columns, own, boxes, levels = tree.points.columns, tree.points.own, tree.boxes, tree.levels
+    kind, dim, squares = columns.dtype.type, columns.shape[0], one_row(LANES, columns.dtype)
+    point, other = one_row(columns.shape[0], columns.dtype), one_row(columns.shape[0], columns.dtype)
+    m, reach, sound = values.shape[0], kind(r), r >= 0
+    all_ids, all_distances = result((1, m * k), np.int32), result((1, m * k), columns.dtype)
+    ids, distances = with_columns(all_ids, k), with_columns(all_distances, k)
+    groups, least = many(_MOST_OPEN, np.int64), many(_MOST_OPEN, np.float64)
+    ring = (around[0], around[1], around[dim - 1])
+    for turn in range(m):
+        for place in range(k):
+            ids[turn, place], distances[turn, place] = -1, np.inf
+        sound &= take_place(values[turn], around, point)
+        place = (point[0, 0], point[0, 1], point[0, dim - 1])
+        count, bound = np.int64(0), safe_bound(columns, reach * reach)
+        groups[0], least[0], waiting = np.int64(levels.shape[0] - 2) << _LEVEL, 0.0, np.int64(sound)
+        while waiting > 0:
+            waiting -= 1
+            if least[waiting] > bound:
+                continue
+            level, group = groups[waiting] >> _LEVEL, groups[waiting] & ((np.int64(1) << _LEVEL) - 1)
+            if level < 0:
+                near = bits(squares_of_ways(columns, group * LANES, point, 0, around) <= splat(bound))
+                near &= (1 << min(n - group * LANES, LANES)) - 1
+                while near != 0:
+                    at = group * LANES + lowest_lane(near)
+                    near &= near - 1
+                    for axis in range(dim):  # as it came, it lies elsewhere in memory
+                        other[0, axis] = columns[axis, at]
+                    d = distance(point, other, 0, 0, around)
+                    if d <= reach:
+                        count = insert_nearest(ids, distances, turn, k, count, np.int64(own[0, at]), d)
+                        if count == k:
+                            farthest = distances[turn, k - 1]
+                            bound = min(bound, safe_bound(columns, farthest * farthest))
+                continue
+            at, some = levels[level] + group * LANES, splat(kind(np.inf))
+            near = _squares_of_boxes(boxes, at, place, ring)
+            store(squares, 0, 0, near)
+            # Boxes that hold nothing are infinitely far away, which an infinite bound would let pass.
+            lanes, first = bits((near <= splat(bound)) & (load(boxes, 0, at) < some)), waiting
+            while lanes != 0:
+                lane = lowest_lane(lanes)
+                lanes &= lanes - 1
+                groups[waiting] = ((level - 1) << _LEVEL) | (group * LANES + lane)
+                least[waiting] = squares[0, lane]
+                waiting += 1
+                # The nearest is opened first.
+                before = waiting - 2
+                if before >= first and least[before] < least[waiting - 1]:
+                    groups[before], groups[waiting - 1] = groups[waiting - 1], groups[before]
+                    least[before], least[waiting - 1] = least[waiting - 1], least[before]
+    return all_ids[0], all_distances[0], sound
