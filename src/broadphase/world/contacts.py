@@ -12,9 +12,9 @@ touch another, which only long bodies do, the deepest contact counts: for boxes 
 nearest image.  A box as long as the world has no ends on that axis.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
-from typing import Any, NamedTuple, Protocol, TypeAlias, overload
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +81,7 @@ class FoundContacts(NamedTuple):
 
 
 _NO_PAIRS = np.empty((0, 2), np.int32)
+_NONE_GONE: Mapping[int, Body] = {}
 _NO_ROWS, _NO_REGIONS, _NO_NOTES = np.empty(0, np.int32), np.empty((0, 4)), np.empty((0, 7))
 _ANYWHERE = np.array([[-np.inf, -np.inf, np.inf, np.inf]] * _VERY_FEW)
 _NOT_SEARCHED: Any = _NO_ROWS, _NO_REGIONS, np.zeros(1, np.int64), _NO_ROWS
@@ -89,14 +90,6 @@ _NOT_SEARCHED: Any = _NO_ROWS, _NO_REGIONS, np.zeros(1, np.int64), _NO_ROWS
 def none_found(matcher: Matcher) -> FoundContacts:
     """No contacts."""
     return FoundContacts(_NO_PAIRS, np.empty((0, 2)), np.empty(0), _NO_PAIRS, np.empty(0, np.bool_), matcher)
-
-
-class Passing(NamedTuple):
-    """Two bodies that were in contact between two updates only: one crossed the other."""
-
-    first: Body
-    second: Body
-    matches: tuple[Match, ...]
 
 
 _Row: TypeAlias = tuple[tuple[Match, ...], Body, Body, tuple[float, float], float]
@@ -110,22 +103,23 @@ class Contacts(Sequence[Contact]):
     last normal and depth.
     """
 
-    __slots__ = ("_bodies", "_found", "_gone", "_passings", "_rows")
+    __slots__ = ("_bodies", "_found", "_gone", "_now", "_passed", "_rows")
 
     def __init__(
         self,
         found: FoundContacts,
         bodies: list[Body | None],
-        gone: dict[int, Body] | None = None,
-        passings: dict[int, Passing] | None = None,
         rows: npt.NDArray[np.integer[Any]] | None = None,
+        gone: Mapping[int, Body] = _NONE_GONE,
+        now: Matcher | None = None,
+        passed: Collection[int] = (),
     ) -> None:
-        self._found = found
-        self._rows = rows
-        """Which of them; None: all."""
-        self._bodies = bodies
-        self._gone = gone or {}
-        self._passings = passings or {}
+        self._found, self._rows = found, rows
+        """Columns, and which rows of them; None: all."""
+        self._bodies, self._gone = bodies, gone
+        self._now, self._passed = now, passed
+        """Contacts with these numbers began in the update in which they ended: they concern the listeners of
+        ``now``, and none of their bodies is gone."""
 
     @property
     def _columns(self) -> FoundContacts:
@@ -148,16 +142,6 @@ class Contacts(Sequence[Contact]):
     def depths(self) -> Floats:
         """``(m,)``"""
         return self._columns.depths
-
-    @property
-    def groups(self) -> RowPairs:
-        """``(m, 2)`` int32: the numbers of the bodies' sets of tags, as listeners know them."""
-        return self._columns.groups
-
-    @property
-    def matcher(self) -> Matcher:
-        """The listeners when they were found."""
-        return self._found.matcher
 
     def __len__(self) -> int:
         return len(self._found.ids if self._rows is None else self._rows)
@@ -186,18 +170,16 @@ class Contacts(Sequence[Contact]):
 
     def calls(self, phase: str) -> Iterable[Call]:
         """A call of each listener that has a function for a phase, for each contact that concerns it."""
-        if not (phase in self._found.matcher.phases or self._passings):
+        if not (phase in self._found.matcher.phases or self._passed):
             return ()
         return chain.from_iterable(self._lists_of_calls(phase))
 
     def _lists_of_calls(self, phase: str) -> Iterator[list[Call]]:
         """The same in short lists, so that no Python frame is entered for each."""
-        matches, which = self.matcher.of_rows(self.groups)
+        matches, which = self._matches(np.arange(len(self)))
         matches = [tuple(one for one in found if getattr(one.listener, phase)) for found in matches]
-        heard = np.array([bool(found) for found in matches], np.bool_)[which]
-        heard[list(self._passings)] = True
-        rows = np.flatnonzero(heard)
-        contact, new, mixed = Contact, _new, bool(self._passings)
+        rows = np.flatnonzero(np.array([bool(found) for found in matches], np.bool_)[which])
+        contact, new = Contact, _new
         for columns in self._columns_of(rows, matches, which[rows]):
             yield [
                 (listener, phase, new(contact, (second, first, (0.0 - normal[0], 0.0 - normal[1]), depth)))
@@ -205,30 +187,38 @@ class Contacts(Sequence[Contact]):
                 else (listener, phase, new(contact, (first, second, normal, depth)))
                 for found, first, second, normal, depth in columns
                 for listener, turned in found
-                if not mixed or getattr(listener, phase) is not None
             ]
 
     def by_pair(self) -> Iterator[dict[Match, Contact]]:
         """Each contact as every listener that it concerns wants it."""
         rows = np.arange(len(self))
-        columns = self._columns_of(rows, *self.matcher.of_rows(self.groups))
+        columns = self._columns_of(rows, *self._matches(rows))
         for found, first, second, normal, depth in chain.from_iterable(columns):
             yield {match: _contact(first, second, normal, depth, match.turned) for match in found}
 
     def rows_for(self, listener: Listener, before: "Contacts | None" = None) -> ContactRows:
         """The contacts that concern a listener, as it wants them; not those that already did before."""
-        turned = self.matcher.turned(listener, self.groups)
+        turned = self._found.matcher.turned(listener, self._columns.groups)
         if before is not None:
-            turned[before.matcher.turned(listener, before.groups) == turned] = -1
+            turned[before._found.matcher.turned(listener, before._columns.groups) == turned] = -1
         rows = np.flatnonzero(turned >= 0)
         ids, normals, swap = self.ids[rows], self.normals[rows], turned[rows] == 1
         ids[swap], normals[swap] = ids[swap, ::-1], 0.0 - normals[swap]
         return ContactRows(ids[:, 0], ids[:, 1], normals, self.depths[rows])
 
     def _some(self, rows: Rows) -> Iterator[Contact]:
-        columns = self._columns_of(rows, *self.matcher.of_rows(self.groups[rows]))
+        columns = self._columns_of(rows, *self._matches(rows))
         for found, first, second, normal, depth in chain.from_iterable(columns):
             yield _contact(first, second, normal, depth, bool(found) and found[0].turned)
+
+    def _matches(self, rows: Rows) -> tuple[list[tuple[Match, ...]], npt.NDArray[np.intp]]:
+        """The matches of some contacts, see `Matcher.of_rows`."""
+        groups, matcher = self._columns.groups[rows], self._found.matcher
+        if self._now is None:
+            return matcher.of_rows(groups)
+        pairs = zip(rows.tolist(), groups.tolist(), strict=True)
+        matches = [(self._now if row in self._passed else matcher).matches(*pair) for row, pair in pairs]
+        return matches, np.arange(len(rows))
 
     def _columns_of(
         self, rows: Rows, matches: list[tuple[Match, ...]], which: npt.NDArray[np.intp]
@@ -242,13 +232,10 @@ class Contacts(Sequence[Contact]):
             portion = rows[begin : begin + _AT_ONCE]
             found = [matches[k] for k in which[begin : begin + _AT_ONCE].tolist()]
             pairs = [[bodies[i] for i in ids] for ids in self.ids[portion].T.tolist()]
-            if self._gone:
-                pairs = [
-                    [self._gone.get(i) or bodies[i] for i in ids] for ids in self.ids[portion].T.tolist()
-                ]
-            for k, row in enumerate(portion.tolist()) if self._passings else ():
-                if row in self._passings:
-                    pairs[0][k], pairs[1][k], found[k] = self._passings[row]
+            for k, row in enumerate(portion.tolist()) if self._gone else ():
+                if row not in self._passed:
+                    for side, i in enumerate(self.ids[row].tolist()):
+                        pairs[side][k] = self._gone.get(i, pairs[side][k])
             normals = zip(*self.normals[portion].T.tolist(), strict=True)
             yield zip(found, *pairs, normals, self.depths[portion].tolist(), strict=True)
 
@@ -295,16 +282,6 @@ class Changes(NamedTuple):
     handed: Handed | None
     many: tuple[Call, ...] = ()
     """The calls of ``many`` of all listeners."""
-
-
-class Reported(Protocol):
-    """The object that keeps what an update found, and which calls it leads to."""
-
-    events: Events
-    due: Any
-    """What listeners are to be called for."""
-    done: int
-    """How many of them were."""
 
 
 class ContactTracker:
@@ -356,17 +333,12 @@ class ContactTracker:
             self.notes.append(notes)
         return _new(HitArrays, met), _new(HitArrays, passed)
 
-    @property
-    def noted(self) -> int:
-        """How much was noted since the last update, for `forget`."""
-        return len(self.notes)
-
     def forget(self, noted: int) -> None:
         """Keep only what was noted at that time: the rest belongs to a movement that was interrupted."""
         del self.notes[noted:]
 
-    def update(self, reported: Reported) -> Changes:
-        """Find what is in contact now, and compare; it is ``reported`` in the same moment, or never was."""
+    def find(self) -> tuple[FoundContacts, Changes]:
+        """What is in contact now, and how it differs from the last update; nothing has changed yet."""
         store, before = self._store, self.found
         matcher = self._listeners.matcher
         is_idle = not (self.notes or store.retagged or np.count_nonzero(store.touched[: len(store.bodies)]))
@@ -376,18 +348,7 @@ class ContactTracker:
             now, changes = self._renewed(matcher)
         if self.max_pairs is not None and self.candidates > self.max_pairs:
             raise PairLimitExceeded(self.max_pairs)
-        if now.matcher is not before.matcher:
-            for listener in now.matcher.listeners:
-                listener.updated = True
-        store.look_at_kinds()
-        n, events = len(store.bodies), changes.events
-        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
-        self.found, self.notes, self.searched = now, [], None
-        store.touched[:n] = store.renewed[:n] = False
-        store.retagged = False
-        store.gone = {}
-        reported.events, reported.due, reported.done = events, changes, 0
-        return changes
+        return now, changes
 
     def concerned(self, pairs: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
         """For each two rows, whether they concern a listener and their categories and masks agree."""
@@ -399,7 +360,8 @@ class ContactTracker:
         may &= (store.category[i] & store.mask[j] != 0) & (store.category[j] & store.mask[i] != 0)
         if not store.tag_sets.exact:
             places = np.flatnonzero(may)
-            may[places] = self._listeners.matcher.chosen(store.group[pairs[places]], bool)
+            matches, which = self._listeners.matcher.of_rows(store.group[pairs[places]])
+            may[places] = np.array([bool(found) for found in matches], np.bool_)[which]
         return may
 
     # ---- finding
@@ -444,7 +406,7 @@ class ContactTracker:
         self._store.shared, self.changed, self.candidates = True, 0, 0
         bodies, nothing = self._store.bodies, none_found(now.matcher)
         none = Contacts(nothing, bodies)
-        stayed = Contacts(now, bodies, rows=np.arange(len(now.ids))) if len(now.ids) else none
+        stayed = Contacts(now, bodies) if len(now.ids) else none
         return Changes(Events(none, stayed, none), None)
 
     def _renewed(self, matcher: Matcher) -> tuple[FoundContacts, Changes]:
@@ -459,40 +421,32 @@ class ContactTracker:
         columns = store.table.columns, store.marks, (store.alive, store.renewed, store.serial)
         known = *columns, LISTENED, len(store.bodies), store.space.lengths
         others = notes, before[:5], (sets.bits, store.group)
-        state, now, which, counts, (moving, static) = kernel.renew(*known, -1, near, *others)
-        self.changed = len(moving) + len(static)
+        state, columns, which, counts, touched = kernel.renew(*known, -1, near, *others)
+        self.changed = len(touched)
         if state == kernel.SEARCH:
-            near = self._near(np.concatenate((moving, static)) if len(static) else moving)
-            _, now, which, counts, _ = kernel.renew(*known, self.changed, near, *others)
-        return self._compared(matcher, now, which, counts)
-
-    def _compared(
-        self, matcher: Matcher, columns: Any, which: Any, counts: Any
-    ) -> tuple[FoundContacts, Changes]:
-        """The contacts and their changes, from what `kernels.pairs.changes.renew` returns."""
-        store, before = self._store, self.found
+            _, columns, which, counts, _ = kernel.renew(*known, self.changed, self._near(touched), *others)
         every: FoundContacts = _new(FoundContacts, (*columns, matcher))
         began, stayed, were, ended = which
-        size, come, stay, gone, passed, self.candidates = counts
-        now, store.shared = every.at(slice(size)), True
-        over, passings = every, dict[int, Passing]()
-        if before.matcher is not matcher or (passed and store.gone):
-            over, passings = self._with_passings(every, began[:come], size, before.matcher)
+        size, come, stay, gone, over, self.candidates = counts
+        now, bodies, store.shared = every.at(slice(size)), store.bodies, True
+        other, passed, ends = None, set[int](), every
+        if before.matcher is not matcher or (over and store.gone):
+            other, ends = matcher, every._replace(matcher=before.matcher)
+            passed = {len(every.ids) - 1 - row for row in began[:come].tolist() if row >= size}
         handed = None
         if before.matcher is not matcher or store.retagged:
             handed = self._handed(before, now, were[:stay], stayed[:stay])
-        bodies = store.bodies
         events = Events(
-            Contacts(every, bodies, rows=began[:come]),
-            Contacts(now, bodies, rows=stayed[:stay]),
-            Contacts(over, bodies, store.gone, passings, ended[:gone]),
+            Contacts(every, bodies, began[:come]),
+            Contacts(now, bodies, stayed[:stay]),
+            Contacts(ends, bodies, ended[:gone], store.gone, other, passed),
         )
         many = tuple(self._many(events.began, handed)) if "many" in matcher.phases else ()
-        return now, Changes(events, handed, many)
+        return now, _new(Changes, (events, handed, many))
 
     def _many(self, began: Contacts, handed: Handed | None) -> Iterator[Call]:
         """The calls of listeners that want all contacts that began at once."""
-        for listener in began.matcher.listeners:
+        for listener in began._found.matcher.listeners:
             if listener.many is None:
                 continue
             rows = began.rows_for(listener)
@@ -513,20 +467,4 @@ class ContactTracker:
         ]
         chosen = np.array(others, np.bool_)[which.ravel()]
         bodies = self._store.bodies
-        return Handed(Contacts(before, bodies, rows=then[chosen]), Contacts(now, bodies, rows=since[chosen]))
-
-    def _with_passings(
-        self, every: FoundContacts, began: Rows, size: int, matcher: Matcher
-    ) -> tuple[FoundContacts, dict[int, Passing]]:
-        """The contacts that ended, for the listeners of then, and bodies and listeners of those that passed.
-
-        What began after the first ``size`` rows has passed.  The last row ended first, the one before second.
-        """
-        bodies: list[Any] = self._store.bodies
-        passed, passings = began[began >= size], {}
-        for row in passed.tolist():
-            (i, j), pair = every.ids[row].tolist(), every.groups[row].tolist()
-            passings[len(every.ids) - 1 - row] = Passing(bodies[i], bodies[j], every.matcher.matches(*pair))
-        groups = every.groups.copy()
-        groups[passed] = 0
-        return every._replace(groups=groups, matcher=matcher), passings
+        return Handed(Contacts(before, bodies, then[chosen]), Contacts(now, bodies, since[chosen]))

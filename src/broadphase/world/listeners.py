@@ -169,13 +169,6 @@ class Matcher:
         codes = [next((int(turned) for one, turned in found if one is listener), -1) for found in matches]
         return np.array(codes, np.int8)[which]
 
-    def chosen(
-        self, groups: npt.NDArray[np.int32], wanted: Callable[[tuple[Match, ...]], bool]
-    ) -> npt.NDArray[np.bool_]:
-        """For each row of two groups, whether its matches are wanted."""
-        matches, which = self.of_rows(groups)
-        return np.array([wanted(found) for found in matches], np.bool_)[which]
-
 
 class Listeners:
     """All listeners of a world."""

@@ -352,19 +352,17 @@ def replace_pairs(base, gone, keys, out):
 
 @inline
 def _touched_rows(touched, alive, layer, layers, count):
-    """The rows of bodies in each of two layers that were touched."""
+    """The rows of bodies in two layers that were touched: first those of the first."""
     found = np.int64(0)
     for row in range(count):
         found += np.int64(touched[row] and alive[row])
-    moving, static, move, stand = np.empty(found, np.int32), np.empty(found, np.int32), 0, 0
-    for row in range(count if found > 0 else 0):
-        if touched[row] and alive[row] and layer[row] == layers[0]:
-            moving[move] = row
-            move += 1
-        elif touched[row] and alive[row] and layer[row] == layers[1]:
-            static[stand] = row
-            stand += 1
-    return moving[:move], static[:stand]
+    rows, listed = np.empty(found, np.int32), 0
+    for of_layer in range(2):
+        for row in range(count if found > 0 else 0):
+            if touched[row] and alive[row] and layer[row] == layers[of_layer]:
+                rows[listed] = row
+                listed += 1
+    return rows[:listed]
 
 
 @inline
@@ -594,15 +592,15 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
     counts : tuple
         How many contacts there are; how many began, stayed and ended; how many only passed; how many pairs
         were tested.
-    touched : tuple
-        The rows that were touched, in each layer, if how many was not known.
+    touched : i4[1]
+        The rows that were touched, those that move first, if how many was not known.
     """
     ids, normals, depths, _, overlaps = before
     alive, renewed, serial = more
     touched, static = bodies.touched, bodies.static
     bits, group, category, mask = tags[0], tags[1], bodies.category, bodies.mask
-    moving, standing = _touched_rows(touched, alive, bodies.layer, layers, rows if changed < 0 else 0)
-    changed = np.int64(changed if changed >= 0 else moving.shape[0] + standing.shape[0])
+    those = _touched_rows(touched, alive, bodies.layer, layers, rows if changed < 0 else 0)
+    changed = np.int64(changed if changed >= 0 else those.shape[0])
     pairs = near[3].shape[0] if changed > 0 else 0
     entries = pairs + notes.shape[0]
     keys, ranks, order = np.empty(entries, np.int64), np.empty(entries, np.int64), np.empty(entries, np.int64)
@@ -614,7 +612,7 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
     if count < 0:
         nothing, which = np.int64(0), np.empty((4, 0), np.int64)
         counts = nothing, nothing, nothing, nothing, nothing, nothing
-        return SEARCH, before, which, counts, (moving, standing)
+        return SEARCH, before, which, counts, those
     last = np.int64(notes.shape[0])
     for k in range(last):
         i, j = np.int64(notes[k, 0]), np.int64(notes[k, 1])
@@ -684,4 +682,4 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
         while k >= 0 and entry < count and keys[order[entry]] == key:
             entry += 1
     counts = size, come, stay, gone, passed, candidates
-    return DONE, now, which, counts, (moving, standing)
+    return DONE, now, which, counts, those

@@ -160,7 +160,7 @@ class Character:
         state, store, motion = self._state, self._state.store, self._motion
         state.space.check_displacement(dx, dy)
         self._check_shapes([row])
-        x, y, noted = store.x.item(row), store.y.item(row), state.contacts.noted
+        x, y, noted = store.x.item(row), store.y.item(row), len(state.contacts.notes)
         try:
             self._follow(row, dx, dy, rules, ignored)
             log, ends = self._memory.log, self._memory.ends

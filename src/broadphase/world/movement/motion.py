@@ -204,7 +204,7 @@ class Motion:
         """A body, its place, and what was noted before it moves, for `_put_back`."""
         store = self._store
         body: Any = store.bodies[row]
-        return body, store.x.item(row), store.y.item(row), self._contacts.noted
+        return body, store.x.item(row), store.y.item(row), len(self._contacts.notes)
 
     def _put_back(self, start: tuple[Body, float, float, int]) -> None:
         body, x, y, noted = start
