@@ -18,7 +18,6 @@ from pathlib import Path
 
 from catalogue import CATALOGUE
 from contest import DisagreementError
-from matplotlib.backend_bases import FigureCanvasBase
 from measure import Options, measure, places
 from report import markdown, save_chart, show
 from rich.console import Console
@@ -82,6 +81,8 @@ def check(options: Options, chart: Path | None) -> None:
         raise ValueError(f"every contestant needs some time; got --seconds {options.seconds:g}")
     if options.threads is not None and options.threads < 1:
         raise ValueError(f"there is at least one thread; got --threads {options.threads}")
+    from matplotlib.backend_bases import FigureCanvasBase  # takes 0.15 s
+
     formats = FigureCanvasBase.get_supported_filetypes()
     if chart and chart.suffix.removeprefix(".") not in formats:
         raise ValueError(f"{chart}: the name of a picture ends in .{', .'.join(formats)}")

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import open_files
 import pytest
+from _pytest.doctest import DoctestModule
 from cases import Each, beyond_the_covering, is_of_one_size
 from hypothesis import settings
 
@@ -77,6 +78,12 @@ def import_part(config):
         for file in sorted(Path(__file__).parent.glob("test_*.py"))[number :: worker["workercount"]]:
             with suppress(pytest.skip.Exception):
                 importlib.import_module(file.stem)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Look for examples in the library only: tests have none, and their helpers are imported when used."""
+    return [found for found in (yield) if not isinstance(found, DoctestModule)]
 
 
 @pytest.hookimpl(wrapper=True)

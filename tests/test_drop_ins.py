@@ -1,19 +1,22 @@
 """The adapters for SciPy, freud and ASE: what these libraries themselves answer."""
 
+import doctest
+import importlib
 import pickle
 
-import ase
-import ase.neighborlist
-import freud
 import numpy as np
 import pytest
-import scipy.spatial
-from ase.build import bulk, molecule, nanotube
-from matplotlib import pyplot
+from later import Later
 
 from broadphase.adapters.ase import neighbor_list, primitive_neighbor_list
-from broadphase.adapters.freud import AABBQuery, LinkCell
 from broadphase.adapters.scipy import KDTree, cKDTree
+
+adapter = Later("broadphase.adapters.freud")
+ase = Later("ase")
+build = Later("ase.build")
+ases = Later("ase.neighborlist")
+freud = Later("freud")
+spatial = Later("scipy.spatial")
 
 BOXES = {"plane": None, "torus": 1.0, "cylinder": [1.0, 0.0, 0.0]}
 
@@ -22,7 +25,7 @@ def trees(dim, box, n=300, seed=1):
     """The same points in both trees."""
     points = np.random.default_rng(seed).random((n, dim))
     boxsize = None if BOXES[box] is None else np.broadcast_to(BOXES[box], 3)[:dim]
-    return KDTree(points, boxsize=boxsize), scipy.spatial.KDTree(points, boxsize=boxsize)
+    return KDTree(points, boxsize=boxsize), spatial.KDTree(points, boxsize=boxsize)
 
 
 @pytest.fixture(params=[(dim, box) for dim in (1, 2, 3) for box in BOXES], ids=str)
@@ -76,7 +79,7 @@ def test_pairs_of_trees_are_those_of_scipy(both):
     ours, theirs = both
     others = [trees(ours.m, "plane", 80, 5)[k] for k in (0, 1)]
     if ours.boxsize is not None:
-        others = [kind(others[0].data, boxsize=ours.boxsize) for kind in (KDTree, scipy.spatial.KDTree)]
+        others = [kind(others[0].data, boxsize=ours.boxsize) for kind in (KDTree, spatial.KDTree)]
     assert ours.query_pairs(0.1) == theirs.query_pairs(0.1)
     pairs = theirs.query_pairs(0.1, output_type="ndarray")
     np.testing.assert_array_equal(
@@ -138,12 +141,6 @@ def test_what_else_a_tree_of_scipy_has():
         tree.nonsense  # noqa: B018
 
 
-FREUDS = {
-    "box": freud.box.Box(10, 11, 12),
-    "plane": freud.box.Box(10, 11, is2D=True),
-}
-
-
 @pytest.mark.parametrize("r_max", [0.7, 2.0, 4.0])
 def test_tilted_boxes_of_freud(r_max):
     """Pairs at just the distance are left out: freud computes in float32."""
@@ -157,14 +154,14 @@ def test_tilted_boxes_of_freud(r_max):
         }
         for near in (
             search(box, points).query(points, {"r_max": r_max, "exclude_ii": True}).toNeighborList()
-            for search in (AABBQuery, freud.locality.AABBQuery)
+            for search in (adapter.AABBQuery, freud.locality.AABBQuery)
         )
     )
     assert len(found) > 100
     assert found == pytest.approx(expected, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", FREUDS)
+@pytest.mark.parametrize("flat", [False, True], ids=["box", "plane"])
 @pytest.mark.parametrize(
     "asked",
     [
@@ -177,16 +174,16 @@ def test_tilted_boxes_of_freud(r_max):
     ],
     ids=str,
 )
-def test_freuds_neighbour_lists(name, asked):
-    box, random = FREUDS[name], np.random.default_rng(6)
+def test_freuds_neighbour_lists(flat, asked):
+    box, random = freud.box.Box(10, 11, 0 if flat else 12, is2D=flat), np.random.default_rng(6)
     points, queries = (
         ((random.random((n, 3)) - 0.5) * [10, 11, 0 if box.is2D else 12]).astype(np.float32)
         for n in (400, 90)
     )
     # freud's other search finds fewer of the nearest where there is an r_min.
     theirs = freud.locality.LinkCell(box, points, 2.0).query(queries, asked)
-    ours = LinkCell(box, points, 2.0).query(queries, asked)
-    assert list(ours) == list(AABBQuery.from_system((box, points)).query(queries, asked))
+    ours = adapter.LinkCell(box, points, 2.0).query(queries, asked)
+    assert list(ours) == list(adapter.AABBQuery.from_system((box, points)).query(queries, asked))
     for by_distance in (False, True):
         found, expected = (each.toNeighborList(sort_by_distance=by_distance) for each in (ours, theirs))
         assert len(found) > 100
@@ -199,18 +196,22 @@ def test_freuds_neighbour_lists(name, asked):
 def test_systems_as_of_freud():
     points = np.array([[1, 2, 3], [-1, 0, 2]], np.float32)
     theirs = freud.locality.AABBQuery(freud.box.Box.cube(9), points)
-    for kind in (AABBQuery, LinkCell):
+    for kind in (adapter.AABBQuery, adapter.LinkCell):
         ours = kind.from_system(theirs)
         assert type(ours) is kind
         assert (ours.box, ours.points.tolist()) == (theirs.box, points.tolist())
         assert kind.from_system(ours) is ours
 
 
-@pytest.mark.parametrize("box", [freud.box.Box.cube(9), freud.box.Box.square(9)])
-def test_freuds_plot(box):
+@pytest.mark.parametrize("kind", ["cube", "square"])
+def test_freuds_plot(kind):
+    from matplotlib import pyplot
+
+    box = getattr(freud.box.Box, kind)(9)
     points = [[1, 2, 0], [-1, 0, 0]]
-    kinds = AABBQuery, freud.locality.AABBQuery
-    ours, theirs = (kind(box, points).plot(title="atoms") for kind in kinds)
+    ours, theirs = (
+        search(box, points).plot(title="atoms") for search in (adapter.AABBQuery, freud.locality.AABBQuery)
+    )
     np.testing.assert_array_equal(ours[1].get_offsets(), theirs[1].get_offsets())
     assert ours[0].name == theirs[0].name
     pyplot.close("all")
@@ -219,17 +220,17 @@ def test_freuds_plot(box):
 def test_freuds_analyses_take_it():
     box, points = freud.data.make_random_system(10, 500, seed=1)
     asked = {"r_max": 2.0, "exclude_ii": True}
-    mine = AABBQuery(box, points).query(points, asked).toNeighborList()
+    mine = adapter.AABBQuery(box, points).query(points, asked).toNeighborList()
     found, expected = (
         freud.density.LocalDensity(2.0, 1.0).compute((box, points), neighbors=each).density
         for each in (mine, asked)
     )
     np.testing.assert_allclose(found, expected, rtol=1e-5)
-    assert len(AABBQuery(box, points).query(points[:0].reshape(0, 3), asked).toNeighborList()) == 0
+    assert len(adapter.AABBQuery(box, points).query(points[:0].reshape(0, 3), asked).toNeighborList()) == 0
 
 
 def test_freuds_arguments_are_checked():
-    tree = AABBQuery([10, 10, 10], [[0, 0, 0], [1, 1, 1]])
+    tree = adapter.AABBQuery([10, 10, 10], [[0, 0, 0], [1, 1, 1]])
     for asked, kind, message in (
         ({"r_max": 6}, RuntimeError, "r_max = 6 is more than half of the box, 5"),
         ({"r_max": 1, "r_min": 1}, ValueError, "r_min = 1 must be at least 0 and less than r_max = 1"),
@@ -247,11 +248,11 @@ def test_freuds_arguments_are_checked():
         ([[1, 2, 3]], "must have z = 0"),
     ):
         with pytest.raises(ValueError, match=message):
-            AABBQuery(freud.box.Box.square(5), points)
+            adapter.AABBQuery(freud.box.Box.square(5), points)
     slab = freud.box.Box.cube(5)
     slab.periodic = [True, True, False]
     with pytest.raises(ValueError, match="must be periodic along all axes"):
-        AABBQuery(slab, [[0, 0, 0]])
+        adapter.AABBQuery(slab, [[0, 0, 0]])
 
 
 def cell_of(random, kind):
@@ -278,7 +279,7 @@ def test_ases_neighbour_lists(kind, pbc):
         ):
             for own in (False, True):
                 found = neighbor_list("ijdDS", atoms, cutoff, own)
-                expected = ase.neighborlist.neighbor_list("ijdDS", atoms, cutoff, own)
+                expected = ases.neighbor_list("ijdDS", atoms, cutoff, own)
                 found, expected = (in_order(*each) for each in (found, expected))
                 for mine, theirs in zip(found, expected, strict=True):
                     assert mine.dtype == theirs.dtype
@@ -292,7 +293,7 @@ def in_order(i, j, d, away, shifts):
 
 @pytest.mark.parametrize("cutoff", [-0.1, {("Cu", "Cu"): -0.1}, [-0.1]])
 def test_no_atoms_are_nearer_than_a_negative_cutoff(cutoff):
-    assert [len(found) for found in neighbor_list("ijS", bulk("Cu"), cutoff)] == [0, 0, 0]
+    assert [len(found) for found in neighbor_list("ijS", build.bulk("Cu"), cutoff)] == [0, 0, 0]
 
 
 # Systems of vesin's own tests (BSD-3-Clause), with how many rows ASE lists.
@@ -320,25 +321,23 @@ def test_systems_of_vesins_tests(name):
     for place, vectors in ((points, cell), (points @ turn.T + [70, -30, 50], cell @ turn.T)):
         atoms = ase.Atoms(positions=place, cell=vectors, pbc=pbc)
         found = in_order(*neighbor_list("ijdDS", atoms, cutoff))
-        expected = in_order(*ase.neighborlist.neighbor_list("ijdDS", atoms, cutoff))
+        expected = in_order(*ases.neighbor_list("ijdDS", atoms, cutoff))
         for mine, theirs in zip(found, expected, strict=True):
             assert len(mine) == rows
             np.testing.assert_allclose(mine, theirs, atol=1e-12)
 
 
 def test_a_tube_has_one_vector():
-    tube = nanotube(3, 3, length=2)
-    for own, theirs in zip(
-        neighbor_list("ij", tube, 1.6), ase.neighborlist.neighbor_list("ij", tube, 1.6), strict=True
-    ):
+    tube = build.nanotube(3, 3, length=2)
+    for own, theirs in zip(neighbor_list("ij", tube, 1.6), ases.neighbor_list("ij", tube, 1.6), strict=True):
         assert sorted(own.tolist()) == sorted(theirs.tolist())
 
 
 def test_what_else_ase_is_asked():
-    copper = bulk("Cu", "fcc", a=3.6)
+    copper = build.bulk("Cu", "fcc", a=3.6)
     for cutoff in (3.0, {("Cu", 29): 3, ("C", "H"): 9}):
         assert neighbor_list("i", copper, cutoff).tolist() == [0] * 12
-    found = neighbor_list("Dd", molecule("H2O"), 1.2)
+    found = neighbor_list("Dd", build.molecule("H2O"), 1.2)
     np.testing.assert_allclose(np.linalg.norm(found[0], axis=1), found[1])
     for letter, shape in zip("ijdDS", [(0,), (0,), (0,), (0, 3), (0, 3)], strict=True):
         assert neighbor_list(letter, ase.Atoms(), 1.0).shape == shape
@@ -361,3 +360,10 @@ def test_what_else_ase_is_asked():
         primitive_neighbor_list("i", (True, False, True), np.diag([1, 1, 0]), [[0, 0, 0]], 1)
     with pytest.raises(ValueError, match="needs numbers="):
         primitive_neighbor_list("i", False, np.eye(3), [[0, 0, 0]], {("H", "H"): 1})
+
+
+@pytest.mark.parametrize("library", ["ase", "freud", "mesa"])
+def test_the_examples(library):
+    pytest.importorskip(library)
+    failed, tried = doctest.testmod(importlib.import_module(f"broadphase.adapters.{library}"))
+    assert (failed, tried > 0) == (0, True)

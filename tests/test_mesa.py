@@ -4,14 +4,14 @@ import random
 
 import numpy as np
 import pytest
+from later import Later
 
-pytest.importorskip("mesa", reason="the extra mesa is not installed")
-
-from mesa import Model
-from mesa.examples.basic.boid_flockers import model as flockers
-from mesa.experimental.continuous_space import ContinuousSpace as MesasSpace
-
-from broadphase.adapters.mesa import ContinuousSpace, ContinuousSpaceAgent
+WITHOUT = "the extra mesa is not installed"
+FLOCKERS = "mesa.examples.basic.boid_flockers.model"
+mesa = Later("mesa", WITHOUT)
+mesas = Later("mesa.experimental.continuous_space", WITHOUT)
+flockers = Later(FLOCKERS, WITHOUT)
+adapter = Later("broadphase.adapters.mesa", WITHOUT)
 
 WORLDS = {
     "torus": ([[0, 10], [0, 10]], True),
@@ -25,7 +25,7 @@ WORLDS = {
 
 def made(kind, dimensions, torus, n=0, **options):
     """A space of either kind with agents that know their number; equal seeds, equal places."""
-    model = Model(seed=1)
+    model = mesa.Model(seed=1)
     space = kind(dimensions, torus=torus, random=model.random, **options)
     for number in range(n):
         join(space, model, number)
@@ -33,7 +33,7 @@ def made(kind, dimensions, torus, n=0, **options):
 
 
 def join(space, model, number):
-    agent = ContinuousSpaceAgent(space, model)
+    agent = adapter.ContinuousSpaceAgent(space, model)
     agent.number = number
     low, high = space.dimensions.T
     share = np.random.default_rng(number).integers(0, 33, space.ndims) / 32  # ties, and places on the edge
@@ -42,7 +42,7 @@ def join(space, model, number):
 
 
 def both(world, n):
-    return [made(kind, *WORLDS[world], n) for kind in (MesasSpace, ContinuousSpace)]
+    return [made(kind, *WORLDS[world], n) for kind in (mesas.ContinuousSpace, adapter.ContinuousSpace)]
 
 
 def numbers(agents):
@@ -88,7 +88,7 @@ def test_the_nearest_are_as_near_as_mesas(world):
 
 
 def test_equally_near_ones_come_by_age():
-    space = made(ContinuousSpace, [[0, 10], [0, 10]], False, 6)
+    space = made(adapter.ContinuousSpace, [[0, 10], [0, 10]], False, 6)
     space.agent_positions[:] = 5
     assert numbers(space.get_k_nearest_agents((5, 5), 4)[0]) == [0, 1, 2, 3]
     space.active_agents[1].remove()
@@ -97,7 +97,7 @@ def test_equally_near_ones_come_by_age():
 
 
 def test_offsets_lead_to_the_neighbour(world):
-    space = made(ContinuousSpace, *WORLDS[world], 50)
+    space = made(adapter.ContinuousSpace, *WORLDS[world], 50)
     near = space.neighbors(2.5, offsets=True)
     assert len(near) > 20
     for i, j, distance, offset in zip(near.i, near.j, near.distance, near.offset, strict=True):
@@ -109,7 +109,8 @@ def test_offsets_lead_to_the_neighbour(world):
 
 def test_exactly_at_the_radius_counts_and_slightly_less_does_not():
     theirs, ours = (
-        made(kind, [[-7.3, 2.1], [-3.7, 5.2]], True, 12) for kind in (MesasSpace, ContinuousSpace)
+        made(kind, [[-7.3, 2.1], [-3.7, 5.2]], True, 12)
+        for kind in (mesas.ContinuousSpace, adapter.ContinuousSpace)
     )
     for space in (theirs, ours):  # near 0, where numbers are finer than at the corner of the space
         space.agent_positions[:] = np.random.default_rng(5).uniform(-1, 1, (12, 2)) ** 3
@@ -129,7 +130,7 @@ def test_agents_come_move_and_go(world):
     for turn in range(160):
         what = chance.choice(["come", "come", "move", "go"])
         if what == "come":
-            everybody.append([join(space, Model(seed=1), turn) for space in (theirs, ours)])
+            everybody.append([join(space, mesa.Model(seed=1), turn) for space in (theirs, ours)])
         elif everybody and what == "move":
             share = [chance.random() for _ in range(ours.ndims)]
             for agent in chance.choice(everybody):
@@ -157,8 +158,8 @@ def looks_same(theirs, ours):
 @pytest.mark.parametrize("vision", [10, 30])
 def test_mesas_boids_fly_the_same_paths(vision, monkeypatch):
     flights = []
-    for kind in (MesasSpace, ContinuousSpace):
-        monkeypatch.setattr(flockers, "ContinuousSpace", kind)
+    for kind in (mesas.ContinuousSpace, adapter.ContinuousSpace):
+        monkeypatch.setattr(f"{FLOCKERS}.ContinuousSpace", kind)
         flock = flockers.BoidFlockers(population_size=30, vision=vision, seed=11)
         assert type(flock.space) is kind
         for _ in range(12):
@@ -169,7 +170,7 @@ def test_mesas_boids_fly_the_same_paths(vision, monkeypatch):
 
 
 def test_no_agent_moves_when_another_is_removed():
-    space = made(ContinuousSpace, [[0, 10], [0, 10]], True, 50)
+    space = made(adapter.ContinuousSpace, [[0, 10], [0, 10]], True, 50)
     before = space.agent_positions.copy()
     space.active_agents[7].remove()
     changed = np.flatnonzero((before[:49] != space.agent_positions).any(axis=1))
@@ -177,17 +178,17 @@ def test_no_agent_moves_when_another_is_removed():
 
 
 def test_an_empty_space_answers():
-    space = made(ContinuousSpace, [[0, 10], [0, 10]], True, n_agents=0)
+    space = made(adapter.ContinuousSpace, [[0, 10], [0, 10]], True, n_agents=0)
     assert space.agent_positions.shape == (0, 2)
     assert space.get_agents_in_radius((1, 1), 5)[0] == []
     assert space.neighbors_of_all(5) == {}
-    join(space, Model(seed=1), 0)
+    join(space, mesa.Model(seed=1), 0)
     assert numbers(space.agents) == [0]
 
 
 def test_an_agent_without_a_position_is_near_none_and_named():
-    space = made(ContinuousSpace, [[0, 10], [0, 10]], True, 3)
-    lost = ContinuousSpaceAgent(space, Model(seed=1))
+    space = made(adapter.ContinuousSpace, [[0, 10], [0, 10]], True, 3)
+    lost = adapter.ContinuousSpaceAgent(space, mesa.Model(seed=1))
     assert lost not in space.get_agents_in_radius((5, 5), 100)[0]
     for call in (space.neighbors, space.nearest, space.neighbors_of_all):
         with pytest.raises(ValueError, match=r"agent 1 \(row 3\) has no position; set agent\.position"):
@@ -199,9 +200,9 @@ def test_an_agent_without_a_position_is_near_none_and_named():
 @pytest.mark.parametrize("radius", [-1, float("nan")])
 def test_a_radius_that_is_none_is_named(radius):
     with pytest.raises(ValueError, match="radius must be a number of at least 0; got"):
-        made(ContinuousSpace, [[0, 10], [0, 10]], True, 3).neighbors(radius)
+        made(adapter.ContinuousSpace, [[0, 10], [0, 10]], True, 3).neighbors(radius)
 
 
 def test_without_a_random_mesa_warns():
     with pytest.warns(UserWarning, match="Random number generator not specified"):
-        ContinuousSpace([[0, 1], [0, 1]])
+        adapter.ContinuousSpace([[0, 1], [0, 1]])

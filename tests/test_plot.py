@@ -6,13 +6,15 @@ import sys
 
 import numpy as np
 import pytest
-from matplotlib.collections import LineCollection, PolyCollection, QuadMesh
-from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
+from later import Later
 
 import broadphase as bp
 from broadphase.errors import MissingExtraError
 from broadphase.plot import OVERLAPPING, PLAIN, draw, draw_boxes, draw_cells, draw_pairs
+
+collections = Later("matplotlib.collections")
+colors = Later("matplotlib.colors")
+figure = Later("matplotlib.figure")
 
 pytestmark = pytest.mark.smaller_set
 
@@ -21,7 +23,7 @@ BOXES = np.array([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 7]], float)
 BOXES_3D = np.array([[0, 10, 20, 1, 11, 21], [2, 12, 22, 3, 13, 23]], float)
 
 
-def rendered(figure: Figure) -> bytes:
+def rendered(figure) -> bytes:
     file = io.BytesIO()
     figure.savefig(file, dpi=40)
     return file.getvalue()
@@ -31,20 +33,25 @@ def rectangles(ax, color: str) -> list[list[float]]:
     """The boxes drawn in a colour."""
     found = []
     for collection in ax.collections:
-        if isinstance(collection, PolyCollection) and to_hex(collection.get_edgecolor()[0]) == color.lower():
+        if (
+            isinstance(collection, collections.PolyCollection)
+            and colors.to_hex(collection.get_edgecolor()[0]) == color.lower()
+        ):
             for path in collection.get_paths():
                 found.append([*path.vertices.min(axis=0), *path.vertices.max(axis=0)])
     return found
 
 
 def links(ax) -> list[list[list[float]]]:
-    lines = [collection for collection in ax.collections if isinstance(collection, LineCollection)]
+    lines = [
+        collection for collection in ax.collections if isinstance(collection, collections.LineCollection)
+    ]
     return [segment.tolist() for collection in lines for segment in collection.get_segments()]
 
 
 def cells(ax) -> dict[tuple[float, float], int]:
     """The counts of the cells that hold something, by their lower left corner."""
-    (mesh,) = [collection for collection in ax.collections if isinstance(collection, QuadMesh)]
+    (mesh,) = [collection for collection in ax.collections if isinstance(collection, collections.QuadMesh)]
     corners = mesh.get_coordinates()[:-1, :-1].reshape(-1, 2).tolist()
     counts = np.asarray(mesh.get_array()).ravel().tolist()
     return {tuple(corner): count for corner, count in zip(corners, counts, strict=True) if count}
@@ -225,7 +232,7 @@ class TestDraw:
         assert rectangles(ax, OVERLAPPING) == [[10, 20, 11, 21], [12, 22, 13, 23]]
 
     def test_others_axes_are_drawn_on_and_otherwise_left_alone(self):
-        ax = Figure().add_subplot()
+        ax = figure.Figure().add_subplot()
         ax.set_xlabel("mine")
         ax.set_xlim(0, 1)
         assert draw_boxes(BOXES, ax=ax) is ax

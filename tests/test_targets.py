@@ -8,13 +8,16 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-import lief
 import pytest
-from elsewhere.structure import EXPORTS, faults
+from later import Later
 
 from broadphase.kernels.machine import on_demand
 from broadphase.kernels.machine.signatures import listed
 from broadphase.kernels.machine.target import TARGETS
+
+lief = Later("lief")
+
+structure = Later("elsewhere.structure")  # imports lief
 
 pytestmark = [
     pytest.mark.skipif(find_spec("numba") is None, reason="nothing compiles without Numba"),
@@ -64,7 +67,7 @@ def build(monkeypatch):
 
 def check(library, target, least):
     """The library, its index and nothing else are there, and the loader takes them."""
-    assert faults(library, target) == []
+    assert structure.faults(library, target) == []
     index = library.with_suffix(".index").read_text().splitlines()
     assert sum(line.startswith("kernel ") for line in index) >= least
     assert {path.name for path in library.parent.iterdir()} == {library.name, "library.index", "cache"}
@@ -108,7 +111,7 @@ def library_of(code, target, folder):
 def variables(target):
     """What libraries export, as LLVM's code."""
     exported = "dllexport " if "windows" in target else ""
-    return "\n".join(f"@{name} = {exported}global i64 0" for name in sorted(EXPORTS)) + "\n"
+    return "\n".join(f"@{name} = {exported}global i64 0" for name in sorted(structure.EXPORTS)) + "\n"
 
 
 POWER = """
@@ -122,7 +125,7 @@ define double @kernel(double %x) uwtable {
 
 @pytest.mark.parametrize("target", ["linux-x86_64", "linux-arm64", "macos-x86_64", "macos-arm64"])
 def test_a_symbol_that_not_every_system_has(target, tmp_path):
-    found = faults(library_of(variables(target) + POWER, target, tmp_path), target)
+    found = structure.faults(library_of(variables(target) + POWER, target, tmp_path), target)
     (fault,) = [each for each in found if each.startswith("symbols that not every system has")]
     assert "pow'" in fault
 
@@ -147,19 +150,19 @@ def test_what_takes_more_than_a_page_of_stack_asks_windows_for_it(target, tmp_pa
         library = library_of(code, target, tmp_path)
         file = lief.PE.parse(str(library))
         assert [entry.name for entry in file.imports] == libraries
-        assert not [fault for fault in faults(library, target) if "libraries" in fault]
+        assert not [fault for fault in structure.faults(library, target) if "libraries" in fault]
 
 
 @every_target
 def test_what_is_not_exported_is_missed(target, tmp_path):
     library = library_of(variables(target).replace("@broadphase_key", "@some_key"), target, tmp_path)
-    (fault,) = [each for each in faults(library, target) if each.startswith("exports")]
+    (fault,) = [each for each in structure.faults(library, target) if each.startswith("exports")]
     assert "some_key" in fault
 
 
 @pytest.mark.parametrize("target", ["windows-x86_64", "windows-arm64"])
 def test_functions_that_cannot_be_unwound(target, tmp_path):
-    found = faults(library_of(variables(target), target, tmp_path), target)
+    found = structure.faults(library_of(variables(target), target, tmp_path), target)
     assert "it does not say how to unwind its functions" in found
 
 
@@ -168,7 +171,7 @@ def test_a_library_for_another_platform(target, tmp_path):
     library = library_of(variables(target), target, tmp_path)
     for other in TARGETS:
         if other != target:
-            assert faults(library, other)
+            assert structure.faults(library, other)
 
 
 def test_what_was_changed_after_it_was_signed(tmp_path):
@@ -179,5 +182,5 @@ def test_what_was_changed_after_it_was_signed(tmp_path):
     (tmp_path / "changed").mkdir()
     changed = Path(shutil.copy(library, tmp_path / "changed"))
     changed.write_bytes(data)
-    (fault,) = faults(changed, "macos-arm64")
+    (fault,) = structure.faults(changed, "macos-arm64")
     assert "pages that are not what was signed" in fault
