@@ -13,7 +13,7 @@ class Later:
         self._name, self._reason = name, reason
 
     def __getattr__(self, attribute):
-        if attribute.startswith("__"):  # pytest looks for these in all that a module holds
+        if attribute.startswith("_"):  # pytest looks for these in all that a module holds
             raise AttributeError(attribute)
         module = pytest.importorskip(self._name, reason=self._reason, exc_type=ImportError)
         return getattr(module, attribute)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from later import Later
 
-from broadphase.adapters.ase import neighbor_list, primitive_neighbor_list
 from broadphase.adapters.scipy import KDTree, cKDTree
 
-adapter = Later("broadphase.adapters.freud")
+ours_of_ase = Later("broadphase.adapters.ase")
+ours_of_freud = Later("broadphase.adapters.freud")
 ase = Later("ase")
 build = Later("ase.build")
 ases = Later("ase.neighborlist")
@@ -154,7 +154,7 @@ def test_tilted_boxes_of_freud(r_max):
         }
         for near in (
             search(box, points).query(points, {"r_max": r_max, "exclude_ii": True}).toNeighborList()
-            for search in (adapter.AABBQuery, freud.locality.AABBQuery)
+            for search in (ours_of_freud.AABBQuery, freud.locality.AABBQuery)
         )
     )
     assert len(found) > 100
@@ -182,8 +182,8 @@ def test_freuds_neighbour_lists(flat, asked):
     )
     # freud's other search finds fewer of the nearest where there is an r_min.
     theirs = freud.locality.LinkCell(box, points, 2.0).query(queries, asked)
-    ours = adapter.LinkCell(box, points, 2.0).query(queries, asked)
-    assert list(ours) == list(adapter.AABBQuery.from_system((box, points)).query(queries, asked))
+    ours = ours_of_freud.LinkCell(box, points, 2.0).query(queries, asked)
+    assert list(ours) == list(ours_of_freud.AABBQuery.from_system((box, points)).query(queries, asked))
     for by_distance in (False, True):
         found, expected = (each.toNeighborList(sort_by_distance=by_distance) for each in (ours, theirs))
         assert len(found) > 100
@@ -196,7 +196,7 @@ def test_freuds_neighbour_lists(flat, asked):
 def test_systems_as_of_freud():
     points = np.array([[1, 2, 3], [-1, 0, 2]], np.float32)
     theirs = freud.locality.AABBQuery(freud.box.Box.cube(9), points)
-    for kind in (adapter.AABBQuery, adapter.LinkCell):
+    for kind in (ours_of_freud.AABBQuery, ours_of_freud.LinkCell):
         ours = kind.from_system(theirs)
         assert type(ours) is kind
         assert (ours.box, ours.points.tolist()) == (theirs.box, points.tolist())
@@ -210,7 +210,8 @@ def test_freuds_plot(kind):
     box = getattr(freud.box.Box, kind)(9)
     points = [[1, 2, 0], [-1, 0, 0]]
     ours, theirs = (
-        search(box, points).plot(title="atoms") for search in (adapter.AABBQuery, freud.locality.AABBQuery)
+        search(box, points).plot(title="atoms")
+        for search in (ours_of_freud.AABBQuery, freud.locality.AABBQuery)
     )
     np.testing.assert_array_equal(ours[1].get_offsets(), theirs[1].get_offsets())
     assert ours[0].name == theirs[0].name
@@ -220,17 +221,19 @@ def test_freuds_plot(kind):
 def test_freuds_analyses_take_it():
     box, points = freud.data.make_random_system(10, 500, seed=1)
     asked = {"r_max": 2.0, "exclude_ii": True}
-    mine = adapter.AABBQuery(box, points).query(points, asked).toNeighborList()
+    mine = ours_of_freud.AABBQuery(box, points).query(points, asked).toNeighborList()
     found, expected = (
         freud.density.LocalDensity(2.0, 1.0).compute((box, points), neighbors=each).density
         for each in (mine, asked)
     )
     np.testing.assert_allclose(found, expected, rtol=1e-5)
-    assert len(adapter.AABBQuery(box, points).query(points[:0].reshape(0, 3), asked).toNeighborList()) == 0
+    assert (
+        len(ours_of_freud.AABBQuery(box, points).query(points[:0].reshape(0, 3), asked).toNeighborList()) == 0
+    )
 
 
 def test_freuds_arguments_are_checked():
-    tree = adapter.AABBQuery([10, 10, 10], [[0, 0, 0], [1, 1, 1]])
+    tree = ours_of_freud.AABBQuery([10, 10, 10], [[0, 0, 0], [1, 1, 1]])
     for asked, kind, message in (
         ({"r_max": 6}, RuntimeError, "r_max = 6 is more than half of the box, 5"),
         ({"r_max": 1, "r_min": 1}, ValueError, "r_min = 1 must be at least 0 and less than r_max = 1"),
@@ -248,11 +251,11 @@ def test_freuds_arguments_are_checked():
         ([[1, 2, 3]], "must have z = 0"),
     ):
         with pytest.raises(ValueError, match=message):
-            adapter.AABBQuery(freud.box.Box.square(5), points)
+            ours_of_freud.AABBQuery(freud.box.Box.square(5), points)
     slab = freud.box.Box.cube(5)
     slab.periodic = [True, True, False]
     with pytest.raises(ValueError, match="must be periodic along all axes"):
-        adapter.AABBQuery(slab, [[0, 0, 0]])
+        ours_of_freud.AABBQuery(slab, [[0, 0, 0]])
 
 
 def cell_of(random, kind):
@@ -278,7 +281,7 @@ def test_ases_neighbour_lists(kind, pbc):
             {("H", "H"): 3.0, ("H", "C"): 2.0, (8, 1): 1.0},
         ):
             for own in (False, True):
-                found = neighbor_list("ijdDS", atoms, cutoff, own)
+                found = ours_of_ase.neighbor_list("ijdDS", atoms, cutoff, own)
                 expected = ases.neighbor_list("ijdDS", atoms, cutoff, own)
                 found, expected = (in_order(*each) for each in (found, expected))
                 for mine, theirs in zip(found, expected, strict=True):
@@ -293,7 +296,7 @@ def in_order(i, j, d, away, shifts):
 
 @pytest.mark.parametrize("cutoff", [-0.1, {("Cu", "Cu"): -0.1}, [-0.1]])
 def test_no_atoms_are_nearer_than_a_negative_cutoff(cutoff):
-    assert [len(found) for found in neighbor_list("ijS", build.bulk("Cu"), cutoff)] == [0, 0, 0]
+    assert [len(found) for found in ours_of_ase.neighbor_list("ijS", build.bulk("Cu"), cutoff)] == [0, 0, 0]
 
 
 # Systems of vesin's own tests (BSD-3-Clause), with how many rows ASE lists.
@@ -320,7 +323,7 @@ def test_systems_of_vesins_tests(name):
     turn *= -np.sign(np.linalg.det(turn))
     for place, vectors in ((points, cell), (points @ turn.T + [70, -30, 50], cell @ turn.T)):
         atoms = ase.Atoms(positions=place, cell=vectors, pbc=pbc)
-        found = in_order(*neighbor_list("ijdDS", atoms, cutoff))
+        found = in_order(*ours_of_ase.neighbor_list("ijdDS", atoms, cutoff))
         expected = in_order(*ases.neighbor_list("ijdDS", atoms, cutoff))
         for mine, theirs in zip(found, expected, strict=True):
             assert len(mine) == rows
@@ -329,19 +332,21 @@ def test_systems_of_vesins_tests(name):
 
 def test_a_tube_has_one_vector():
     tube = build.nanotube(3, 3, length=2)
-    for own, theirs in zip(neighbor_list("ij", tube, 1.6), ases.neighbor_list("ij", tube, 1.6), strict=True):
+    for own, theirs in zip(
+        ours_of_ase.neighbor_list("ij", tube, 1.6), ases.neighbor_list("ij", tube, 1.6), strict=True
+    ):
         assert sorted(own.tolist()) == sorted(theirs.tolist())
 
 
 def test_what_else_ase_is_asked():
     copper = build.bulk("Cu", "fcc", a=3.6)
     for cutoff in (3.0, {("Cu", 29): 3, ("C", "H"): 9}):
-        assert neighbor_list("i", copper, cutoff).tolist() == [0] * 12
-    found = neighbor_list("Dd", build.molecule("H2O"), 1.2)
+        assert ours_of_ase.neighbor_list("i", copper, cutoff).tolist() == [0] * 12
+    found = ours_of_ase.neighbor_list("Dd", build.molecule("H2O"), 1.2)
     np.testing.assert_allclose(np.linalg.norm(found[0], axis=1), found[1])
     for letter, shape in zip("ijdDS", [(0,), (0,), (0,), (0, 3), (0, 3)], strict=True):
-        assert neighbor_list(letter, ase.Atoms(), 1.0).shape == shape
-    scaled = primitive_neighbor_list(
+        assert ours_of_ase.neighbor_list(letter, ase.Atoms(), 1.0).shape == shape
+    scaled = ours_of_ase.primitive_neighbor_list(
         "ij", True, np.eye(3) * 4, [[0, 0, 0], [0.9, 0, 0]], 0.5, use_scaled_positions=True
     )
     assert [each.tolist() for each in scaled] == [[0, 1], [1, 0]]
@@ -355,11 +360,11 @@ def test_what_else_ase_is_asked():
         (("i", copper, {("Cu", "Uc"): 3}), r"got \('Cu', 'Uc'\)"),
     ):
         with pytest.raises(ValueError, match=message):
-            neighbor_list(*arguments)
+            ours_of_ase.neighbor_list(*arguments)
     with pytest.raises(ValueError, match=r"pbc = \[True, False, True\], but the cell has no vector along"):
-        primitive_neighbor_list("i", (True, False, True), np.diag([1, 1, 0]), [[0, 0, 0]], 1)
+        ours_of_ase.primitive_neighbor_list("i", (True, False, True), np.diag([1, 1, 0]), [[0, 0, 0]], 1)
     with pytest.raises(ValueError, match="needs numbers="):
-        primitive_neighbor_list("i", False, np.eye(3), [[0, 0, 0]], {("H", "H"): 1})
+        ours_of_ase.primitive_neighbor_list("i", False, np.eye(3), [[0, 0, 0]], {("H", "H"): 1})
 
 
 @pytest.mark.parametrize("library", ["ase", "freud", "mesa"])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from later import Later
 
 pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
 esper = pytest.importorskip("esper", reason="the extra esper is not installed")
@@ -20,8 +21,8 @@ sys.path.insert(0, str(ROOT))
 from examples import components  # noqa: E402
 from examples.__main__ import NAMES, PROGRAMS, game_named  # noqa: E402
 from examples.stage import handle, main, step  # noqa: E402
-from examples.steps import WAYS, Flocking, Grains, Molecules  # noqa: E402
-from examples.steps import main as steps_main  # noqa: E402
+
+steps = Later("examples.steps")  # imports Numba
 
 
 @pytest.fixture(autouse=True)
@@ -106,21 +107,22 @@ def test_the_list_of_examples(tmp_path):
     assert all(len(line.split()) > 6 for line in lines)
 
 
-@pytest.mark.parametrize("kind", [Flocking, Grains, Molecules])
-def test_steps_are_the_same_in_all_ways(kind):
-    scenes = {way: kind(count=300) for way in WAYS}
+@pytest.mark.parametrize("name", ["Flocking", "Grains", "Molecules"])
+def test_steps_are_the_same_in_all_ways(name):
+    kind = getattr(steps, name)
+    scenes = {way: kind(count=300) for way in steps.WAYS}
     for _ in range(4):
         for way, scene in scenes.items():
             scene.step(way)
     for scene in scenes.values():
         np.testing.assert_allclose(scene.places, scenes["numpy"].places, rtol=1e-9, atol=1e-9)
     assert np.abs(scenes["sums"].velocities - kind(count=300).velocities).max() > 1e-6
-    if kind is Molecules:  # which keep their momentum
+    if kind is steps.Molecules:  # which keep their momentum
         np.testing.assert_allclose(scenes["sums"].velocities.sum(axis=0), 0.0, atol=1e-9)
 
 
 def test_the_table_of_steps(capsys):
-    steps_main(["--steps", "1", "--count", "100"])
+    steps.main(["--steps", "1", "--count", "100"])
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["Flocking", "Grains", "Molecules"]
     assert all("near.sum, near.scatter" in line for line in lines)

@@ -7,17 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from later import Later
 
 ROOT = Path(__file__).parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 if not PICTURES.exists():
     pytest.skip("the pages are not here", allow_module_level=True)
 sys.path[:0] = [str(PICTURES), str(ROOT)]
-pytest.importorskip("matplotlib", reason="the extra plot is not installed")
 Image = pytest.importorskip("PIL.Image", reason="the extra cli is not installed")
 
 import figures  # noqa: E402
-import film  # noqa: E402
+
+film = Later("film")  # imports Matplotlib
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 

@@ -7,9 +7,11 @@ import pytest
 import scenes
 import shapely
 from checks import assert_same, in_order
-from scipy.spatial import cKDTree
+from later import Later
 
 import broadphase as bp
+
+spatial = Later("scipy.spatial")
 
 every_method = pytest.mark.parametrize("method", bp.METHODS)
 both_dimensions = pytest.mark.parametrize("dim", [2, 3], ids=["2d", "3d"])
@@ -63,7 +65,7 @@ def equal_cubes(dim, seed):
 def test_scipy_finds_the_same_pairs_of_equal_boxes(dim, dtype, method):
     """Equal boxes overlap where the largest difference of their centres is at most a side."""
     centres, half, boxes = equal_cubes(dim, 1)
-    tree = cKDTree(centres)
+    tree = spatial.cKDTree(centres)
     for touching, reach in ((True, 2 * half), (False, 2 * half - 1 / 1024)):
         expected = in_order(tree.query_pairs(reach, p=np.inf, output_type="ndarray").astype(np.int32))
         found = bp.pairs(boxes.astype(dtype), method=method, touching=touching)
@@ -74,8 +76,8 @@ def test_scipy_finds_the_same_pairs_of_equal_boxes(dim, dtype, method):
 @both_dimensions
 def test_scipy_finds_the_same_join_of_equal_boxes(dim, method):
     centres, half, boxes = equal_cubes(dim, 2)
-    near = cKDTree(centres[:1_000]).sparse_distance_matrix(
-        cKDTree(centres[1_000:]), 2 * half, p=np.inf, output_type="ndarray"
+    near = spatial.cKDTree(centres[:1_000]).sparse_distance_matrix(
+        spatial.cKDTree(centres[1_000:]), 2 * half, p=np.inf, output_type="ndarray"
     )
     expected = in_order(np.stack([near["i"], near["j"]], axis=1).astype(np.int32))
     assert_same(bp.join(boxes[:1_000], boxes[1_000:], method=method), expected)
