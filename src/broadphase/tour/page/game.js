@@ -1,6 +1,7 @@
 // The end of the tour: some questions about the reader's game, and what the map says of it: index, code and time.
 
-import { comparedWords, make, programWith, REASONS, timeWords } from "./map.js";
+import { comparedWords, programWith, REASONS, timeWords } from "./map.js";
+import { make } from "./palette.js";
 
 const [SAME, LITTLE] = [1.15, 0.1]; // times the best, milliseconds a frame: what no choice by hand is worth
 const FRAME = 1000 / 60; // milliseconds

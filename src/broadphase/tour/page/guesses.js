@@ -1,5 +1,6 @@
 // A guess before each answer, and something to achieve in each step.  Both are kept in this browser.
 
+import { make } from "./palette.js";
 import { sliderText } from "./words.js";
 
 const KEPT = "broadphase tour";
@@ -137,9 +138,3 @@ const written = (text) => (Number.isFinite(Number(text)) ? Number(text).toLocale
 
 /** Whether a guess is the answer; 2.0 is 2. */
 const isSame = (guess, answer) => guess === answer || (guess !== "" && Number(guess) === Number(answer));
-
-function make(tag, attributes = {}, ...children) {
-  const element = Object.assign(document.createElement(tag), attributes);
-  element.append(...children);
-  return element;
-}

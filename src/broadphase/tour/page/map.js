@@ -4,6 +4,8 @@
 // Rows are numbers of boxes, columns the share that moves; what the frame asks for, the spread of sizes and the
 // layout are chosen above.  The chosen cell shows all indexes and one line of Python.
 
+import { make } from "./palette.js";
+
 const SAME = 1.1; // times the best: nobody would notice the difference
 
 const WORDS = {
@@ -71,12 +73,6 @@ export function comparedWords(times, other) {
 const shadeOf = (method) => `var(--method-${method}, var(--method-auto))`;
 
 export const timeWords = (ms) => (ms < 0.1 ? `${Number((1e3 * ms).toPrecision(2))} µs` : ms < 1e3 ? `${Number(ms.toPrecision(2))} ms` : `${Number((ms / 1e3).toPrecision(2))} s`);
-
-export function make(tag, attributes = {}, ...children) {
-  const element = Object.assign(document.createElement(tag), attributes);
-  element.append(...children);
-  return element;
-}
 
 /** The cells of the data, found by the value on each axis. */
 class Data {

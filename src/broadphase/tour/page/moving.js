@@ -2,7 +2,7 @@
 
 import { METHODS } from "./methods/all.js";
 import { pairsAmong } from "./methods/brute_force.js";
-import { canvasFont, colour, named, sample, sharp, whole } from "./palette.js";
+import { canvasFont, colour, make, named, sample, sharp, whole } from "./palette.js";
 import { entriesOf, nextPrime } from "./steps.js";
 import { readBoxes } from "./upload.js";
 
@@ -76,12 +76,6 @@ function bounce(box) {
   if (box.x < 0 || box.x > WIDTH) box.dx = Math.abs(box.dx) * (box.x < 0 ? 1 : -1);
   if (box.y < 0 || box.y > HEIGHT) box.dy = Math.abs(box.dy) * (box.y < 0 ? 1 : -1);
 }
-
-const make = (tag, attributes = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), attributes);
-  element.append(...children);
-  return element;
-};
 
 export class Moving {
   frame = 0;

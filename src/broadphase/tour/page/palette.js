@@ -1,4 +1,4 @@
-// Colours come from the style sheet, so that light and dark are said in one place; and numbers for people.
+// Colours come from the style sheet, so that light and dark are said in one place; numbers for people; and elements.
 
 let colours = null;
 
@@ -70,6 +70,13 @@ export function sharp(canvas, width, height, opaque = false) {
   const context = canvas.getContext("2d", { alpha: !opaque });
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   return context;
+}
+
+/** An element of the page. */
+export function make(tag, attributes = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), attributes);
+  element.append(...children);
+  return element;
 }
 
 /** A sample of the line of a method. */

@@ -3,7 +3,7 @@
 import { drawGrowth } from "./chart.js";
 import { drawCuts } from "./cuts.js";
 import { Guesses } from "./guesses.js";
-import { canvasFont, forget, named, sample, whole } from "./palette.js";
+import { canvasFont, forget, make, named, sample, whole } from "./palette.js";
 import { pictureOf } from "./picture.js";
 import { framesOf, stateOf, STEPS, workOf } from "./steps.js";
 import { listenToTheme } from "./theme.js";
@@ -58,14 +58,7 @@ class Tour {
 
   begin() {
     this.sections = PLACES.map((step) => find(step.name));
-    find("steps").replaceChildren(...this.sections.map((section) => {
-      const item = document.createElement("li");
-      const link = document.createElement("a");
-      link.href = this.#addressOf(section.id);
-      link.textContent = section.dataset.short;
-      item.append(link);
-      return item;
-    }));
+    find("steps").replaceChildren(...this.sections.map(({ id, dataset }) => make("li", {}, make("a", { href: this.#addressOf(id) }, dataset.short))));
     this.guesses = new Guesses(this.sections, () => this.#open());
     if (pages) this.#showWays();
     for (const verdict of pages ? document.querySelectorAll("dl.verdict") : []) {
@@ -153,13 +146,7 @@ class Tour {
     const hasAnswer = Boolean(bars) || !isAlone; // the charts show it
     this.#isOpen = !hasAnswer || this.guesses.isOpen(step.name);
     find("growth").hidden = isAlone || !this.#isOpen;
-    if (!isAlone) {
-      find("lines").replaceChildren(...step.methods.map((method) => {
-        const item = document.createElement("li");
-        item.append(sample(method), named(method));
-        return item;
-      }));
-    }
+    if (!isAlone) find("lines").replaceChildren(...step.methods.map((method) => make("li", {}, sample(method), named(method))));
     find("working").hidden = !bars || !this.#isOpen;
     find("cover").hidden = this.#isOpen;
     const { weigh } = SLIDERS[step.name];
@@ -232,7 +219,7 @@ class Tour {
 
   /** On the site, the ways to its other pages. */
   #showWays() {
-    const way = (words, address, className) => Object.assign(document.createElement("a"), { className, href: `${pages}../${address}`, textContent: words });
+    const way = (words, address, className) => make("a", { className, href: `${pages}../${address}` }, words);
     document.querySelector(".mark").replaceChildren(way("broadphase", "index.html", "home"));
     document.querySelector(".away").prepend(way("Install", "how-to/install.html", "button quiet"));
     find("ways").prepend(
@@ -397,13 +384,8 @@ class Tour {
     if (find("numbers").dataset.key === key) return;
     find("numbers").dataset.key = key;
     find("numbers").replaceChildren(...figures.map(({ name, figure, meaning, kind }) => {
-      const [box, term, value, words] = ["div", "dt", "dd", "dd"].map((tag) => document.createElement(tag));
+      const box = make("div", {}, make("dt", {}, name), make("dd", {}, figure), make("dd", { className: "meaning" }, meaning));
       box.dataset.kind = kind ?? "";
-      term.textContent = name;
-      value.textContent = figure;
-      words.textContent = meaning;
-      words.className = "meaning";
-      box.append(term, value, words);
       return box;
     }));
     if (!this.playing && !this.drifting) find("said").textContent = figures.map(({ name, figure }) => `${name}: ${figure}`).join(", ");
@@ -418,7 +400,6 @@ class Tour {
   /** Counts the tests of every size, one after the other so that the page stays usable, and fetches the times. */
   async #grow(step) {
     this.#times ??= await (await fetch("times.json")).json();
-    find("growth-machine").textContent = this.#times.machine;
     for (let slider = this.#grown.length; slider < step.values.length; slider++) {
       await new Promise((done) => { setTimeout(done); });
       if (this.step !== step) return;
@@ -568,13 +549,7 @@ class Tour {
 }
 
 /** A link to the page of a method, on the site. */
-function pageOf(verdict, words) {
-  const link = document.createElement("a");
-  link.className = "page";
-  link.href = `${pages}${verdict.dataset.method.toLowerCase().replaceAll(" ", "_")}.html`;
-  link.textContent = words;
-  return link;
-}
+const pageOf = ({ dataset: { method } }, words) => make("a", { className: "page", href: `${pages}${method.toLowerCase().replaceAll(" ", "_")}.html` }, words);
 
 document.documentElement.classList.toggle("embedded", embedded);
 find("whole").hidden = !embedded;

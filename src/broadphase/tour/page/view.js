@@ -3,7 +3,7 @@
 import { drawBodies } from "./bodies.js";
 import * as details from "./details.js";
 import * as overlay from "./overlays.js";
-import { canvasFont, colour, named, sample, sharp, whole } from "./palette.js";
+import { canvasFont, colour, make, named, sample, sharp, whole } from "./palette.js";
 import { lineOf, sweptCopy, testsAt } from "./picture.js";
 import { drawBallTests, drawMargin, drawVisits } from "./query.js";
 import { drawSkips, skipsOf } from "./skips.js";
@@ -18,18 +18,12 @@ export class View {
     this.method = method;
     this.alone = alone;
     this.hand = hand;
-    this.element = document.createElement("div");
-    this.element.className = "view";
-    this.canvas = document.createElement("canvas");
-    this.canvas.className = "room";
-    this.canvas.tabIndex = 0;
+    this.element = make("div", { className: "view" });
+    this.canvas = make("canvas", { className: "room", tabIndex: 0 });
     this.canvas.setAttribute("role", "application");
-    this.detail = document.createElement("canvas");
-    this.detail.className = "detail";
+    this.detail = make("canvas", { className: "detail" });
     this.detail.setAttribute("role", "img");
-    this.words = document.createElement("p");
-    this.words.className = "whose";
-    this.words.append(sample(method), named(method), document.createElement("span"));
+    this.words = make("p", { className: "whose" }, sample(method), named(method), make("span"));
     if (!alone) this.element.append(this.words);
     this.element.append(this.canvas);
     this.picture = null;
@@ -123,8 +117,7 @@ export class View {
     const key = [end, tests, all].join();
     if (this.words.dataset.key === key) return;
     this.words.dataset.key = key;
-    const figure = document.createElement("strong");
-    figure.textContent = end < tests ? `${whole(end)} of ${whole(tests)}` : whole(tests);
+    const figure = make("strong", {}, end < tests ? `${whole(end)} of ${whole(tests)}` : whole(tests));
     const noun = this.method === "sweep_and_prune" ? "swap" : "test";
     this.words.lastChild.replaceChildren(figure, tests === 1 ? ` ${noun}` : ` ${noun}s`, all > tests ? `, ${whole(all)} in all` : "");
   }

@@ -3,7 +3,7 @@
 import { statesOf, TOUCH, touches } from "./bodies.js";
 import { pairsAmong } from "./methods/brute_force.js";
 import { comparesOf } from "./methods/strips.js";
-import { whole } from "./palette.js";
+import { make, whole } from "./palette.js";
 import { lineOf, testsAt } from "./picture.js";
 import { entriesOf } from "./steps.js";
 
@@ -49,7 +49,7 @@ export function figuresOf(step, picture, end, total, work, all) {
   const number = picture.found ?? picture.pairs;
   const pairs = { name: number === 1 ? "pair found" : "pairs found", figure: whole(number), meaning: "whose boxes overlap", kind: "hit" };
   if (step.methods.length > 1) return [{ ...pairs, meaning: picture.found === undefined ? "whose boxes overlap; each method finds the same" : "by brute force so far; at the end each method has found the same" }];
-  found.push({ name: made === 1 ? "test" : "tests", figure: soFar(testsAt(picture.lanes[0], end), made), meaning: comparedWords(result.tests, count, made), kind: "test" });
+  found.push({ name: made === 1 ? "test" : "tests", figure: soFar(testsAt(picture.lanes[0], end), made), meaning: testedPairs(result.tests, count, made), kind: "test" });
   const own = OWN_FIGURES[step.name]?.(result, count, { work, all, end, picture }) ?? [];
   found.push(...[own].flat().map((one) => ({ kind: "own", ...one })));
   if (step.name === "twice") return [...found, { ...pairs, name: "pairs reported", figure: whole(result.finds.filter(({ at, isReported }) => isReported && at <= end).length), meaning: "to the program" }];
@@ -60,7 +60,7 @@ export function figuresOf(step, picture, end, total, work, all) {
 }
 
 /** How many pairs are compared, some of them several times. */
-function comparedWords(tests, count, made) {
+function testedPairs(tests, count, made) {
   const compared = new Set();
   for (let at = 0; at < tests.length; at += 2) compared.add(count * Math.min(tests[at], tests[at + 1]) + Math.max(tests[at], tests[at + 1]));
   const all = whole(pairsAmong(count));
@@ -155,12 +155,8 @@ export function legendOf(step, slider) {
   if (!step.hasQuery && step.methods.length === 1 && step.name !== "all") items.push(["skipped", "skipped, and why"]);
   items.push(...(LEGENDS[step.name] ?? []));
   return items.map(([kind, text]) => {
-    const item = document.createElement("li");
-    const swatch = document.createElement("span");
-    swatch.className = `swatch ${kind}`;
-    if (kind === "digits") swatch.textContent = step.name === "sorted" ? "7" : "54";
+    const swatch = make("span", { className: `swatch ${kind}` }, kind === "digits" ? step.name === "sorted" ? "7" : "54" : "");
     swatch.style.setProperty("--own", `var(--method-${step.methods[0]})`);
-    item.append(swatch, step.values[slider] === "y" ? text.replaceAll("left", "top").replaceAll("right", "bottom") : text);
-    return item;
+    return make("li", {}, swatch, step.values[slider] === "y" ? text.replaceAll("left", "top").replaceAll("right", "bottom") : text);
   });
 }
