@@ -17,7 +17,6 @@ removed: 30 ns for each of all boxes.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,6 @@ import numpy.typing as npt
 
 from broadphase.indexes import thresholds
 from broadphase.indexes.arguments import (
-    NO_RULES,
     Axes,
     BoxRules,
     Given,
@@ -57,7 +55,7 @@ from broadphase.kernels.boxes.queries import rank_nearest
 from broadphase.kernels.points import worlds as kernel
 from broadphase.kernels.points.nearest_points import find_keys
 from broadphase.kernels.points.ray_groups import (
-    UNSETTLED,
+    MOST,
     RayGroups,
     check_rays,
     first_hits_of_groups,
@@ -141,6 +139,7 @@ class Worlds(SearchTree):
         shared = np.flatnonzero(self._known == SHARED)
         self._shared = int(shared[0]) if len(shared) else worlds
         self.sorts_rows = bool(counts.max() <= kernel.FEW) and not len(shared)
+        self.has_groups = bool(counts.max() <= MOST)
         if counts.max() > kernel.FEW:
             edges = store.live_boxes().astype(np.float64).clip(-_LARGE, _LARGE)
             middles = 0.5 * (edges[:, : self.dim] + edges[:, self.dim :])
@@ -203,7 +202,7 @@ class Worlds(SearchTree):
 
     def _scratch(self) -> tuple[npt.NDArray[Any], ...]:
         """Keys, and the slots of those that were appended."""
-        capacity = kernel.BLOCK * kernel.FEW + self._most + kernel.AT_ONCE
+        capacity = self._most + kernel.FEW + kernel.AT_ONCE
         return np.empty((1, capacity), np.float32), np.empty(self._most + 1, np.int64)
 
     def find_in_boxes(
@@ -258,32 +257,22 @@ class Worlds(SearchTree):
         )
         return hits, sum(tests)
 
-    def search_groups(self, kernel: Callable[..., Any], groups: RayGroups, *more: Any) -> list[int]:
-        """What a kernel finds for groups of rays, in all: hits, unsettled rays, tests."""
+    def find_hits_of_groups(
+        self, groups: RayGroups, far: float, out: RayHits, shapes: ShapeColumns | None
+    ) -> tuple[int, int]:
+        """Write the first hits of rays that come in groups; how many there are, and the tests."""
         most = _RAYS_AT_ONCE // groups.per_group + 1
+        find, among = (
+            (first_hits_of_groups, self.store.boxes) if shapes is None else (first_shapes_of_groups, shapes)
+        )
+        given = self._searched()[0], among, self._slots, groups, far
 
-        def search(begin: int, end: int) -> list[tuple[int, int, int]]:
-            return [kernel(*more[:-1], *span, *more[-1]) for span in ranges(begin, end, most)]
+        def search(begin: int, end: int) -> list[tuple[int, int]]:
+            return [find(*given, *span, *out) for span in ranges(begin, end, most)]
 
         parts = self._in_shares(len(groups.numbers), search)
-        return [sum(column) for column in zip(*(one for part in parts for one in part), strict=True)]
-
-    def find_hits_of_groups(self, groups: RayGroups, far: float, out: RayHits) -> tuple[int, int]:
-        """Write the first hits of rays that come in groups; how many there are, and the tests."""
-        given = self._searched()[0], self.store.boxes, self._slots, groups, far, out
-        found, unsettled, tests = self.search_groups(first_hits_of_groups, groups, *given)
-        if unsettled:
-            left = np.flatnonzero(out.ids == UNSETTLED)
-            group, ray = np.divmod(left, groups.per_group)
-            origins = groups.origins[group * groups.steps[0] + ray * groups.steps[1]]
-            directions = groups.directions[group * groups.steps[2] + ray * groups.steps[3]]
-            rows = np.column_stack((origins, directions, np.full(len(left), far), groups.numbers[group]))
-            ignored = groups.ignored[left] if len(groups.ignored) else NO_IDS
-            hits, more = self.find_first_hits(rows, ignored, NO_RULES)
-            out.ids[left], out.distances[left] = hits.ids, hits.distances
-            out.normals[left] = hits.normals[:, : out.normals.shape[1]]
-            found, tests = found + int((hits.ids >= 0).sum()), tests + more
-        return found, tests
+        hits, tests = np.sum([one for part in parts for one in part], axis=0).tolist()
+        return hits, tests
 
     # ---- pairs, and about itself
 
@@ -335,14 +324,9 @@ def cast_groups(
         return None
     far = float(far)
     found = hit_arrays(math.prod(axes), worlds.dim) if asked is None else asked
-    if shapes is None:
-        hits, tests = worlds.find_hits_of_groups(groups, far, found)
-    else:
-        beyond = math.nextafter(far, math.inf)  # what is exactly so far away is hit
-        given = worlds._searched()[0], shapes, worlds._slots, groups, beyond, found
-        hits, unsettled, tests = worlds.search_groups(first_shapes_of_groups, groups, *given)
-        if unsettled:
-            return None
+    if shapes is not None:
+        far = math.nextafter(far, math.inf)  # what is exactly so far away is hit
+    hits, tests = worlds.find_hits_of_groups(groups, far, found, shapes)
     space.last = "raycast", tests, hits
     if asked is not None:
         found = copied_hits(found, asked, out, axes)
@@ -389,7 +373,7 @@ def _ray_groups(
     if not check_rays(both[0][0], both[1][0]):
         return None
     worlds_of_groups = worlds.placed(np.empty((len(envs), 0)), envs)[:, 0]
-    if (worlds_of_groups < 0).any():  # in all environments
+    if not worlds.has_groups or (worlds_of_groups < 0).any():  # in all environments
         return None
     if ignore is not None:
         ignored = as_ignored(ignored.reshape(-1), ignored.size)

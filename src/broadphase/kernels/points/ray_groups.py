@@ -6,11 +6,9 @@ environment a ray of a fan takes a fifth of the time, with 250 a third.  Boxes t
 compared where a ray of the group meets these.
 
 In float32 each ray finds the box that it may hit first, with a time not above the exact one, and the second
-such time.  If the exact hit of the first is nearer than the second, it is the answer.  What this does not
-settle (boxes equally near, steps of zero, numbers beyond 1e27) is left to `worlds.first_hits`.
-
-Among shapes the times are those of circles and segments themselves, and else of bounds; rays that they do not
-settle meet the bounds again, and each shape where a ray meets these is tested.
+such time.  If the exact hit of the first is nearer than the second, it is the answer.  Rays that this does
+not settle (boxes equally near, steps of zero, numbers beyond 1e27) meet all boxes again, and each that may be
+the first is tested.  Among shapes the times are those of circles and segments themselves, and else of bounds.
 """
 
 import math
@@ -18,8 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from broadphase.kernels.machine.jit import always_inline, inline, jit
-from broadphase.kernels.machine.memory import some_rows, with_columns
+from broadphase.kernels.boxes.queries import ray_distance, write_normal
+from broadphase.kernels.machine.jit import always_inline, common, inline, jit
+from broadphase.kernels.machine.memory import few, some_rows, with_columns
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,
@@ -35,13 +34,11 @@ from broadphase.kernels.points.worlds import FEW, NOTHING, rounded_down
 from broadphase.kernels.shapes.queries import ray_of
 from broadphase.kernels.shapes.table import CIRCLE, POLYGON
 
-UNSETTLED = np.int32(-2)
-"""The id of a ray whose first hit has to be found in another way."""
 _LAST = np.float32(np.finfo(np.float32).max)
 # Seven roundings by 2**-24 lie between a coordinate and its time; both times of a box have them.
 _LESS = np.float32(1.0 - 2.0**-19)
-_MOST = FEW * LANES
-"""More boxes than these have bounding boxes of bounding boxes."""
+MOST = FEW * LANES
+"""More boxes than these have bounding boxes of bounding boxes; such a world has no groups."""
 _ONE = np.float32(1)
 # A dozen roundings by 2**-24 lie between coordinates and what circles and segments are compared by; the
 # square of a chord is rounded to 0 below 2**-149.  What is not a number counts as hit: it is compared again.
@@ -88,12 +85,11 @@ def _count_unsound(rows, dim, moving):
 
 @inline
 def _first_slot(worlds, world):
-    """The slot of the first box of a world; -1 if there are bounding boxes of bounding boxes."""
-    first, names = worlds.tops[world, 0], worlds.names
-    if first == worlds.tops[world, 1] or names[0, first] >= 0:
+    """The slot of the first box of a world."""
+    first = worlds.tops[world, 0]
+    if first == worlds.tops[world, 1] or worlds.names[0, first] >= 0:
         return first
-    first = np.int64(~names[0, first])
-    return first if names[0, first] >= 0 else np.int64(-1)
+    return np.int64(~worlds.names[0, first])
 
 
 @always_inline
@@ -271,7 +267,7 @@ def _compare_all(worlds, table, world, bases, rough, below, limit, ignores, owns
     rays = rough, below, limit, ignores, owns
     found = _compare(worlds, table, world, bases[0], 0, rays, (inf, inf, inf))
     if world != shared:  # which has no boxes where none are in all environments
-        found = _compare(worlds, table, shared, bases[1], _MOST, rays, found)
+        found = _compare(worlds, table, shared, bases[1], MOST, rays, found)
     return found
 
 
@@ -301,10 +297,10 @@ def _unit_of(rays, group, ray):
 
 
 @inline
-def _write_none(base, count, number, ids, distances, normals):
-    """Write rays that hit nothing, or with `UNSETTLED` what is not known."""
+def _write_none(base, count, ids, distances, normals):
+    """Write rays that hit nothing."""
     for q in range(base, base + count):
-        ids[q] = number
+        ids[q] = -1
     for q in range(base, base + count):
         distances[q] = np.inf
     for axis in range(normals.shape[1]):
@@ -324,127 +320,148 @@ def _write_owns(worlds, slots, ignored, ray, count, world, bases, owns):
             if bases[0] <= slot < tops[world, 1]:
                 number = np.float32(slot - bases[0])
             elif bases[1] <= slot < tops[shared, 1]:
-                number = np.float32(_MOST + slot - bases[1])
+                number = np.float32(MOST + slot - bases[1])
         owns[0, k] = number
+
+
+@always_inline
+def _enter_box(worlds, boxes, slot, rays, place, unit, max_distance, with_normal):
+    """As `ray_distance`, without its branches, and the normal; no component of the direction is zero."""
+    (x, y, z), origins = unit, rays.origins
+    in_x, out_x = _between(worlds, boxes, slot, 0, origins[place, 0], x)
+    in_y, out_y = _between(worlds, boxes, slot, 1, origins[place, 1], y)
+    in_z, out_z = in_x, out_x
+    if boxes.shape[1] == 6:
+        in_z, out_z = _between(worlds, boxes, slot, 2, origins[place, 2], z)
+    near, far = max(in_x, in_y, in_z), min(out_x, out_y, out_z)
+    if not (near <= far and near <= max_distance and far >= 0.0 and near < np.inf):
+        return -1.0, 0.0, 0.0, 0.0
+    nx = ny = nz = 0.0
+    if with_normal and near >= 0.0:
+        nx = -math.copysign(1.0, x) if in_x == near else 0.0
+        ny = -math.copysign(1.0, y) if in_y == near and nx == 0.0 else 0.0
+        nz = -math.copysign(1.0, z) if nx == ny == 0.0 else 0.0
+    return max(near, 0.0), nx, ny, nz
+
+
+@always_inline
+def _enter(boxes, table, row, rays, place, unit, max_distance, ray):
+    """How far along a ray a box or a shape begins, and the normal of a shape there; -1 if the ray misses."""
+    origins, dim, found = rays.origins, rays.origins.shape[1], (-1.0, 0.0, 0.0)
+    if table is not None:
+        x, y = np.float64(origins[place, 0]), np.float64(origins[place, 1])
+        found = ray_of(table, row, x, y, unit[0], unit[1], max_distance)
+    if boxes is not None:
+        for axis in range(dim):
+            ray[axis], ray[dim + axis] = origins[place, axis], unit[axis]
+        ray[2 * dim] = max_distance
+        found = ray_distance(boxes, row, ray, True), 0.0, 0.0
+    return found
+
+
+@common
+def _compare_again(
+    worlds, boxes, table, rays, max_distance, world, group, first_ray, again, ids, distances, normals
+):  # fmt: skip
+    """Write the first hits of the rays that are left; how many hit, and the tests."""
+    (rough, below, limit, left, unsound, ignores, units), names = again, worlds.names
+    bests, nearest = some_rows(1, LANES, np.float32), some_rows(1, LANES, np.float64)
+    ray, tops, shared, last = few(7, np.float64), worlds.tops, worlds.shared, splat(_LAST)
+    base, hits, tests = group * rays.per_group + first_ray, np.int64(0), np.int64(0)
+    for k in range(LANES):
+        bests[0, k], nearest[0, k] = np.inf, np.inf
+    for part in range(2 if world != shared else 1):
+        searched = world if part == 0 else shared
+        for top in range(tops[searched, 0], tops[searched, 1]):
+            name, at, end_at = names[0, top], np.int64(top), np.int64(top + 1)
+            if name == NOTHING:
+                break
+            if name < 0:  # around `LANES` boxes
+                at, end_at = np.int64(~name), np.int64(~name)
+                key = _keys(worlds.columns, top, rough, below, limit)
+                if (bits(key <= load(bests, 0, 0)) & bits(key <= last) & left) | unsound != 0:
+                    end_at += LANES
+            for slot in range(at, end_at):
+                row = names[0, slot]
+                if row == NOTHING:
+                    break
+                key = _keys(worlds.columns, slot, rough, below, limit)
+                lanes = (bits(key <= load(bests, 0, 0)) & bits(key <= last) & left) | unsound
+                while lanes != 0:
+                    k = lowest_lane(lanes)
+                    lanes &= lanes - 1
+                    q = base + k
+                    tests += 1
+                    if ignores and rays.ignored[q] == row:
+                        continue
+                    place = group * rays.steps[0] + (first_ray + k) * rays.steps[1]
+                    unit = units[0, k], units[1, k], units[2, k]
+                    far, nx, ny = _enter(boxes, table, row, rays, place, unit, max_distance, ray)
+                    farther = far > nearest[0, k] or (far == nearest[0, k] and 0 <= ids[q] < row)
+                    if far < 0.0 or farther:
+                        continue
+                    hits += ids[q] < 0
+                    ids[q], distances[q], nearest[0, k] = row, far, far
+                    bests[0, k] = -rounded_down(-far)
+                    if normals.shape[1] != 0:
+                        normals[q, 0], normals[q, 1] = nx, ny
+                        if boxes is not None:
+                            write_normal(boxes, row, ray, far, normals[q])
+    return hits, tests
 
 
 @jit
 def first_hits_of_groups(
     worlds, boxes, slots, rays, max_distance, begin, end, ids, distances, normals
 ):  # fmt: skip
-    """The first hits of the rays of groups ``begin .. end - 1``, or `UNSETTLED`.
+    """The first hits of the rays of groups ``begin .. end - 1``; returns how many rays hit, and the tests.
 
-    Returns how many there are of both, and the tests.  Boxes count that the rays touch.  ``normals`` may have
-    no columns.
+    Boxes count that the rays touch.  ``normals`` may have no columns.
     """
-    dim, per_group, tops, shared = boxes.shape[1] // 2, rays.per_group, worlds.tops, worlds.shared
-    rough, units = some_rows(9, LANES, np.float32), some_rows(3, LANES, np.float64)
-    owns, others = some_rows(1, LANES, np.float32), some_rows(2, LANES, np.float32)
-    limit, same, ignores = -rounded_down(-max_distance), rays.steps[2] == 0, rays.ignored.shape[0] > 0
-    below = 0 if rays.origins.itemsize == 4 else dim  # float32 needs no rounding
-    last = splat(_LAST)
-    unsettled = hits = tests = sound = np.int64(0)
-    for first_ray in range(0, per_group, LANES):
-        count = min(LANES, per_group - first_ray)
-        for group in range(begin, end):
-            base = group * per_group + first_ray
-            world = np.int64(rays.numbers[group])
-            bases = _first_slot(worlds, world), _first_slot(worlds, shared)
-            if min(bases) < 0:
-                _write_none(base, count, UNSETTLED, ids, distances, normals)
-                unsettled += count
-                continue
-            _write_none(base, count, np.int32(-1), ids, distances, normals)
-            if not same or group == begin:
-                if dim == 2:
-                    sound = _read_directions(rays, 2, group, first_ray, count, rough)
-                else:
-                    sound = _read_directions(rays, 3, group, first_ray, count, rough)
-                if same:
-                    for k in range(count):
-                        units[0, k], units[1, k], units[2, k] = _unit_of(rays, group, first_ray + k)
-            if dim == 2:
-                known = sound & _read_origins(rays, 2, group, first_ray, count, rough)
-            else:
-                known = sound & _read_origins(rays, 3, group, first_ray, count, rough)
-            if ignores:
-                _write_owns(worlds, slots, rays.ignored, base, count, world, bases, owns)
-            found = _compare_all(worlds, None, world, bases, rough, below, limit, ignores, owns)
-            tests += count * (tops[world, 1] - tops[world, 0] + tops[shared, 1] - tops[shared, 0])
-            store(others, 0, 0, found[1])
-            store(others, 1, 0, found[2])
-            lanes = (bits(found[0] <= last) | ~known) & ((1 << count) - 1)
-            while lanes != 0:
-                k = lowest_lane(lanes)
-                lanes &= lanes - 1
-                settled = (known >> k) & 1 != 0
-                if settled:
-                    number = np.int64(others[1, k])
-                    slot = bases[0] + number if number < _MOST else bases[1] + number - _MOST
-                    at = group * rays.steps[0] + (first_ray + k) * rays.steps[1]
-                    x, y, z = units[0, k], units[1, k], units[2, k]
-                    if not same:
-                        x, y, z = _unit_of(rays, group, first_ray + k)
-                    in_x, out_x = _between(worlds, boxes, slot, 0, rays.origins[at, 0], x)
-                    in_y, out_y = _between(worlds, boxes, slot, 1, rays.origins[at, 1], y)
-                    in_z, out_z = in_x, out_x
-                    if dim == 3:
-                        in_z, out_z = _between(worlds, boxes, slot, 2, rays.origins[at, 2], z)
-                    near, far = max(in_x, in_y, in_z), min(out_x, out_y, out_z)
-                    distance = max(near, 0.0)
-                    settled = near <= far and near <= max_distance and far >= 0.0
-                    settled &= distance < np.float64(others[0, k]) and near < np.inf
-                q = base + k
-                if not settled:
-                    ids[q] = UNSETTLED
-                    unsettled += 1
-                    continue
-                hits += 1
-                ids[q], distances[q] = worlds.names[0, slot], distance
-                if normals.shape[1] != 0 and near >= 0.0:
-                    if in_x == distance:
-                        normals[q, 0] = -math.copysign(1.0, x)
-                    elif in_y == distance:
-                        normals[q, 1] = -math.copysign(1.0, y)
-                    elif dim == 3:
-                        normals[q, 2] = -math.copysign(1.0, z)
-    return hits, unsettled, tests
+    return _first_hits(worlds, boxes, None, slots, rays, max_distance, begin, end, ids, distances, normals)
 
 
 @jit
 def first_shapes_of_groups(
     worlds, table, slots, rays, max_distance, begin, end, ids, distances, normals
 ):  # fmt: skip
-    """The same among shapes, whose bounds are the boxes of the worlds; the lowest id of those equally near.
+    """The same among shapes, whose bounds are the boxes; the lowest id of those equally near."""
+    return _first_hits(worlds, None, table, slots, rays, max_distance, begin, end, ids, distances, normals)
 
-    Returns how many rays hit, how many are `UNSETTLED`, and the tests.
-    """
+
+@always_inline
+def _first_hits(
+    worlds, boxes, table, slots, rays, max_distance, begin, end, ids, distances, normals
+):  # fmt: skip
     tops, names, shared, per_group = worlds.tops, worlds.names, worlds.shared, rays.per_group
-    rough, bests = some_rows(9, LANES, np.float32), some_rows(1, LANES, np.float32)
-    units, nearest = some_rows(2, LANES, np.float64), some_rows(1, LANES, np.float64)
-    owns, others = some_rows(1, LANES, np.float32), some_rows(2, LANES, np.float32)
-    limit, ignores = -rounded_down(-max_distance), rays.ignored.shape[0] > 0
-    below, last = 0 if rays.origins.itemsize == 4 else 2, splat(_LAST)
-    unsettled = hits = tests = sound = np.int64(0)
+    rough, units = some_rows(9, LANES, np.float32), some_rows(3, LANES, np.float64)
+    owns, others, ray = some_rows(1, LANES, np.float32), some_rows(2, LANES, np.float32), few(7, np.float64)
+    dim, same, ignores = rays.origins.shape[1], rays.steps[2] == 0, rays.ignored.shape[0] > 0
+    below, last = 0 if rays.origins.itemsize == 4 else dim, splat(_LAST)  # float32 needs no rounding
+    limit, hits, tests, sound = -rounded_down(-max_distance), np.int64(0), np.int64(0), np.int64(0)
     for first_ray in range(0, per_group, LANES):
         count = min(LANES, per_group - first_ray)
         for group in range(begin, end):
             base, world = group * per_group + first_ray, np.int64(rays.numbers[group])
             bases = _first_slot(worlds, world), _first_slot(worlds, shared)
-            if min(bases) < 0:
-                _write_none(base, count, UNSETTLED, ids, distances, normals)
-                unsettled += count
-                continue
-            _write_none(base, count, np.int32(-1), ids, distances, normals)
-            if rays.steps[2] != 0 or group == begin:
-                sound = _read_directions(rays, 2, group, first_ray, count, rough)
-                for axis in range(2):
-                    store(rough, 6 + axis, 0, over(splat(_ONE), load(rough, 4 + axis, 0)))
-                for k in range(count):
-                    units[0, k], units[1, k], _ = _unit_of(rays, group, first_ray + k)
-            known = sound & _read_origins(rays, 2, group, first_ray, count, rough)
-            reach = plus(size(load(rough, 0, 0)), size(load(rough, 1, 0)))
-            store(rough, 8, 0, plus(times(reach, splat(_SLACK)), splat(_TINY)))
+            _write_none(base, count, ids, distances, normals)
+            if not same or group == begin:
+                if dim == 2:
+                    sound = _read_directions(rays, 2, group, first_ray, count, rough)
+                else:
+                    sound = _read_directions(rays, 3, group, first_ray, count, rough)
+                for k in range(count if same else 0):
+                    units[0, k], units[1, k], units[2, k] = _unit_of(rays, group, first_ray + k)
+                if table is not None:
+                    for axis in range(2):
+                        store(rough, 6 + axis, 0, over(splat(_ONE), load(rough, 4 + axis, 0)))
+            if dim == 2:
+                known = sound & _read_origins(rays, 2, group, first_ray, count, rough)
+            else:
+                known = sound & _read_origins(rays, 3, group, first_ray, count, rough)
+            if table is not None:
+                reach = plus(size(load(rough, 0, 0)), size(load(rough, 1, 0)))
+                store(rough, 8, 0, plus(times(reach, splat(_SLACK)), splat(_TINY)))
             if ignores:
                 _write_owns(worlds, slots, rays.ignored, base, count, world, bases, owns)
             found = _compare_all(worlds, table, world, bases, rough, below, limit, ignores, owns)
@@ -455,56 +472,46 @@ def first_shapes_of_groups(
             while lanes != 0:
                 k = lowest_lane(lanes)
                 lanes &= lanes - 1
+                if not same:
+                    units[0, k], units[1, k], units[2, k] = _unit_of(rays, group, first_ray + k)
                 if (known >> k) & 1 != 0:
                     number, q = np.int64(others[1, k]), base + k
-                    row = names[0, bases[0] + number if number < _MOST else bases[1] + number - _MOST]
+                    slot = bases[0] + number if number < MOST else bases[1] + number - MOST
                     place = group * rays.steps[0] + (first_ray + k) * rays.steps[1]
-                    x, y = np.float64(rays.origins[place, 0]), np.float64(rays.origins[place, 1])
-                    far, nx, ny = ray_of(table, row, x, y, units[0, k], units[1, k], max_distance)
+                    unit = units[0, k], units[1, k], units[2, k]
+                    far, nx, ny, nz = -1.0, 0.0, 0.0, 0.0
+                    if boxes is not None:
+                        far, nx, ny, nz = _enter_box(
+                            worlds, boxes, slot, rays, place, unit, max_distance, normals.shape[1] != 0
+                        )
+                    if table is not None:
+                        row = names[0, slot]
+                        far, nx, ny = _enter(boxes, table, row, rays, place, unit, max_distance, ray)
                     if 0.0 <= far < np.float64(others[0, k]):
                         hits += 1
-                        ids[q], distances[q] = row, far
+                        ids[q], distances[q] = names[0, slot], far
                         if normals.shape[1] != 0:
                             normals[q, 0], normals[q, 1] = nx, ny
+                            if dim == 3:
+                                normals[q, 2] = nz
                         continue
                 left |= np.int64(1) << k
             if left != 0:
-                for k in range(LANES):
-                    bests[0, k], nearest[0, k] = np.inf, np.inf
-                unsound = left & ~known
-                for part in range(2 if world != shared else 1):
-                    searched = world if part == 0 else shared
-                    for top in range(tops[searched, 0], tops[searched, 1]):
-                        name, at, end_at = names[0, top], np.int64(top), np.int64(top + 1)
-                        if name == NOTHING:
-                            break
-                        if name < 0:  # around `LANES` boxes
-                            at, end_at = np.int64(~name), np.int64(~name)
-                            key = _keys(worlds.columns, top, rough, below, limit)
-                            if (bits(key <= load(bests, 0, 0)) & bits(key <= last) & left) | unsound != 0:
-                                end_at += LANES
-                        for slot in range(at, end_at):
-                            row = names[0, slot]
-                            if row == NOTHING:
-                                break
-                            key = _keys(worlds.columns, slot, rough, below, limit)
-                            lanes = (bits(key <= load(bests, 0, 0)) & bits(key <= last) & left) | unsound
-                            while lanes != 0:
-                                k = lowest_lane(lanes)
-                                lanes &= lanes - 1
-                                q = base + k
-                                tests += 1
-                                if ignores and rays.ignored[q] == row:
-                                    continue
-                                place = group * rays.steps[0] + (first_ray + k) * rays.steps[1]
-                                x, y = np.float64(rays.origins[place, 0]), np.float64(rays.origins[place, 1])
-                                far, nx, ny = ray_of(table, row, x, y, units[0, k], units[1, k], max_distance)
-                                farther = far > nearest[0, k] or (far == nearest[0, k] and 0 <= ids[q] < row)
-                                if far < 0.0 or farther:
-                                    continue
-                                hits += ids[q] < 0
-                                ids[q], distances[q], nearest[0, k] = row, far, far
-                                bests[0, k] = -rounded_down(-far)
-                                if normals.shape[1] != 0:
-                                    normals[q, 0], normals[q, 1] = nx, ny
-    return hits, unsettled, tests
+                again = rough, below, limit, left, left & ~known, ignores, units
+                more = _compare_again(
+                    worlds,
+                    boxes,
+                    table,
+                    rays,
+                    max_distance,
+                    world,
+                    group,
+                    first_ray,
+                    again,
+                    ids,
+                    distances,
+                    normals,
+                )
+                hits += more[0]
+                tests += more[1]
+    return hits, tests

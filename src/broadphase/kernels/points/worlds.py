@@ -10,7 +10,6 @@ slot's box, ``~slot`` of the first of the `LANES` slots below it, or `NOTHING`, 
 A query searches its world, then the one that all share; or, with the number `EVERY`, all of them in turn.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,11 +28,10 @@ from broadphase.kernels.boxes.queries import (
 )
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import always_inline, inline, jit
-from broadphase.kernels.machine.memory import few, many, one_row, some_rows
+from broadphase.kernels.machine.memory import few, one_row, some_rows
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,
-    count_lanes,
     larger,
     load,
     lowest_lane,
@@ -318,15 +316,6 @@ def _least(keys, begin, held):
     return smallest(least)
 
 
-@inline
-def _count_not_above(keys, begin, held, bound):
-    """How many keys are at most the bound."""
-    count = np.int64(0)
-    for at in range(begin, begin + held, LANES):
-        count += count_lanes(bits(load(keys, 0, at) <= splat(bound)))
-    return count
-
-
 @jit
 def first_hits(
     worlds, boxes, categories, masks, rays, ignored, begin, end, touching, category, mask, scratch,
@@ -340,110 +329,50 @@ def first_hits(
     columns, tops, (keys, firsts) = worlds.columns, worlds.tops, scratch
     ray = few(2 * dim + 1, np.float64)
     exact, rough = some_rows(7, BLOCK, np.float64)[: 2 * dim + 1], some_rows(12, BLOCK, np.float32)
-    leasts = many(BLOCK, np.float32)
     tests = checked = np.int64(0)
-    for block in range(begin, end, BLOCK):
-        if tests > checked + OFTEN:
-            checked = tests
-            if not goes_on():
-                break
-        _prepare(rays, block, end, exact, rough)
-        # All keys of a block first: whether there is a hit is known late, and is a branch guessed wrong.
-        for q in range(block, min(block + BLOCK, end)):
-            k = q - block
-            world = _first_world(np.int64(rays[q, 2 * dim + 1]))
-            line = _line(exact, rough, k)
-            leasts[k] = _visit_ray(columns, tops[world, 0], tops[world, 1], line, keys, k * FEW)
-        for q in range(block, min(block + BLOCK, end)):
-            k = q - block
-            asked = np.int64(rays[q, 2 * dim + 1])
-            world, key, base = _first_world(asked), leasts[k], np.int64(k * FEW)
-            first = tops[world, 0]
-            top = held = tops[world, 1] - first
+    for q in range(begin, end):
+        k = (q - begin) % BLOCK
+        if k == 0:
+            _prepare(rays, q, end, exact, rough)
+            if tests > checked + OFTEN:
+                checked = tests
+                if not goes_on():
+                    break
+        for column in range(2 * dim + 1):
+            ray[column] = exact[column, k]
+        own, asked = ignored[q] if ignored.shape[0] > 0 else -1, np.int64(rays[q, 2 * dim + 1])
+        hit, nearest, world = np.int64(-1), np.inf, _first_world(asked)
+        x, y, z, limit = _line(exact, rough, k)
+        while world >= 0:
+            first, top = tops[world, 0], tops[world, 1] - tops[world, 0]
+            key, held = _visit_ray(columns, first, first + top, (x, y, z, limit), keys, 0), top
             tests += top
-            if key > _LAST and _next_world(worlds, asked, world) < 0:  # all that follows is made for hits
-                ids[q], distances[q] = -1, np.inf
-                for axis in range(normals.shape[1]):
-                    normals[q, axis] = 0.0
-                continue
-            own = ignored[q] if ignored.shape[0] > 0 else -1
-            x, y, z, _ = _line(exact, rough, k)
-            max_distance = exact[2 * dim, k]
-            plain = touching and x.step != 0.0 and y.step != 0.0 and z.step != 0.0
-            if not plain:
-                for column in range(2 * dim + 1):
-                    ray[column] = exact[column, k]
-            hit, nearest = np.int64(-1), np.inf
-            hit_x = hit_y = hit_z = np.inf
-            while True:
-                if not (key <= _LAST and nearest >= key):
-                    world = _next_world(worlds, asked, world)
-                    if world < 0:
-                        break
-                    first, base = tops[world, 0], np.int64(k * FEW)
-                    top = held = tops[world, 1] - first
-                    tests += top
-                    line = (x, y, z, -rounded_down(-min(max_distance, nearest)))
-                    key = _visit_ray(columns, first, first + top, line, keys, base)
-                    continue
-                slot = _first_not_above(keys, base, splat(key)) - base
+            while key <= _LAST and key <= nearest:
+                slot = _first_not_above(keys, 0, splat(key))
+                keys[0, slot] = np.inf
                 name = np.int64(
                     worlds.names[0, first + slot if slot < top else firsts[slot // LANES] + slot % LANES]
                 )
-                if name < 0:
-                    if held == top and base < BLOCK * FEW:  # there is room for more keys behind all others
-                        for at in range(0, held, LANES):
-                            store(keys, 0, BLOCK * FEW + at, load(keys, 0, base + at))
-                        base = np.int64(BLOCK * FEW)
-                    keys[0, base + slot] = np.inf
-                    limit = -rounded_down(-min(max_distance, nearest))
-                    if name != NOTHING:
-                        line = (x, y, z, limit)
-                        if _visit_ray(columns, ~name, ~name + LANES, line, keys, base + held) <= _LAST:
-                            firsts[held // LANES] = ~name
-                            held += LANES
-                        tests += LANES
-                elif name != own and passes(categories, masks, name, category, mask):
-                    if plain:  # as `ray_distance`, without its branches
-                        in_x, out_x = _between(boxes, name, x)
-                        in_y, out_y = _between(boxes, name, y)
-                        in_z, out_z = _between(boxes, name, z)
-                        near, far = max(in_x, in_y, in_z), min(out_x, out_y, out_z)
-                        misses = (near > far) | (near > max_distance) | (far < 0.0) | (near == np.inf)
-                        distance = -1.0 if misses else max(near, 0.0)
-                    else:
-                        in_x = in_y = in_z = 0.0
-                        distance = ray_distance(boxes, name, ray, touching)
-                    if distance >= 0.0 and (distance < nearest or (distance == nearest and name < hit)):
-                        hit, nearest = name, distance
-                        hit_x, hit_y, hit_z = in_x, in_y, in_z
-                # A number written into what is loaded next costs 5 ns: mostly nothing else is as near.
                 if name >= 0:
-                    if _count_not_above(keys, base, held, -rounded_down(-nearest)) == 1:
-                        key = np.float32(np.inf)
-                        continue
-                    keys[0, base + slot] = np.inf
-                key = _least(keys, base, held)
-            ids[q], distances[q] = hit, nearest
-            if normals.shape[1] == 0:
-                continue
-            if plain or hit < 0:
-                at_x, at_y, at_z = hit_x == nearest, hit_y == nearest, hit_z == nearest
-                if hit < 0:
-                    at_x = at_y = at_z = False
-                normals[q, 0] = -math.copysign(1.0, x.step) if at_x else 0.0
-                normals[q, 1] = -math.copysign(1.0, y.step) if at_y and not at_x else 0.0
-                if dim == 3:
-                    normals[q, 2] = -math.copysign(1.0, z.step) if at_z and not (at_x or at_y) else 0.0
-            else:
-                write_normal(boxes, hit, ray, nearest, normals[q])
+                    if name != own and passes(categories, masks, name, category, mask):
+                        distance = ray_distance(boxes, name, ray, touching)
+                        if distance >= 0.0 and (distance < nearest or (distance == nearest and name < hit)):
+                            hit, nearest = name, distance
+                            limit = -rounded_down(-nearest)
+                elif name != NOTHING:
+                    _visit_ray(columns, ~name, ~name + LANES, (x, y, z, limit), keys, held)
+                    firsts[held // LANES] = ~name
+                    held += LANES
+                    tests += LANES
+                key = _least(keys, 0, held)
+            world = _next_world(worlds, asked, world)
+        ids[q], distances[q] = hit, nearest
+        if normals.shape[1] != 0 and hit >= 0:
+            write_normal(boxes, hit, ray, nearest, normals[q])
+        else:
+            for axis in range(normals.shape[1]):
+                normals[q, axis] = 0.0
     return tests
-
-
-@inline
-def _between(boxes, i, axis):
-    """The times between which a ray that moves on an axis is in a box."""
-    return (boxes[i, axis.enters] - axis.begin) / axis.step, (boxes[i, axis.leaves] - axis.begin) / axis.step
 
 
 @jit
