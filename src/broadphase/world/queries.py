@@ -25,7 +25,7 @@ from broadphase.inputs.numeric import as_numpy, real
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
-from broadphase.kernels.tiles.slopes import cast_rays_each
+from broadphase.kernels.tiles.slopes import cast_rays
 from broadphase.kernels.tree import shapes as in_trees
 from broadphase.periods.images import nearest_of_images
 from broadphase.periods.rays import along, bounds_between, legs
@@ -548,7 +548,7 @@ class Queries:
         cells, distances = np.full((count, 2), -1, np.int64), np.full(count, math.inf)
         normals, done = np.zeros((count, 2)), np.zeros(count, np.bool_)
         if not space.periodic:
-            cast_rays_each(self._state.grid, rays, cells, distances, normals)
+            cast_rays(self._state.grid, rays, cells, distances, normals)
             return cells, distances, normals
         for active, begun, ends in legs(rays, space.lengths, done):
             ahead = rays[active]
@@ -556,7 +556,7 @@ class Queries:
             ahead[:, :2] -= space.shift_to_inside(along(ahead, begun))
             found, far = np.full((len(active), 2), -1, np.int64), np.full(len(active), math.inf)
             sides = np.zeros((len(active), 2))
-            cast_rays_each(self._state.grid, ahead, found, far, sides)
+            cast_rays(self._state.grid, ahead, found, far, sides)
             cells[active], distances[active], normals[active] = found, far, sides
             done[active] = found[:, 0] >= 0
         return cells, distances, normals

@@ -537,32 +537,6 @@ class TileMap:
         found = slopes.slope_tiles(self._grid, *bounds).tolist()
         return [((column, row), self._shape(column, row)) for column, row in found]
 
-    def _slope_ahead(
-        self, start: Sequence[float], direction: Sequence[float], longest: float
-    ) -> tuple[int, int, float, float, float, float, float] | None:
-        """The first slope that a ray enters: ``column, row, distance, normal, point``."""
-        if not self.has_slopes:
-            return None
-        column, row, distance, nx, ny = slopes.cast_at_slopes(
-            self._grid, start[0], start[1], direction[0], direction[1], float(longest)
-        )
-        if column < 0:
-            return None
-        largest = max(abs(direction[0]), abs(direction[1]))
-        dx, dy = direction[0] / largest, direction[1] / largest
-        part = distance / math.hypot(dx, dy)
-        return column, row, distance, nx, ny, start[0] + part * dx, start[1] + part * dy
-
-    def _slope_between(self, x: float, y: float, to_x: float, to_y: float) -> bool:
-        """Whether the segment between two points leads through a slope; the same in both directions."""
-        if (to_x, to_y) < (x, y):
-            x, y, to_x, to_y = to_x, to_y, x, y
-        length = math.hypot(to_x - x, to_y - y)
-        if length == 0.0:
-            return False
-        found = slopes.cast_at_slopes(self._grid, x, y, to_x - x, to_y - y, length)
-        return bool(found[0] >= 0 and found[2] < length)
-
     def _shape(self, column: int, row: int) -> Polygon:
         left, top, right, bottom, from_y, to_y, hangs = slopes.slope_of(self._grid, column, row)
         base = top if hangs else bottom
@@ -680,18 +654,15 @@ class TileMap:
         if not directions.any(axis=1).all():
             raise ValueError(f"direction[{int(np.flatnonzero(~directions.any(axis=1))[0])}] has no length")
         found = TileHits(np.empty((len(starts), 2), np.int64), np.empty(len(starts)), np.empty(starts.shape))
-        slopes.cast_rays(self._grid, starts, directions, float(max_distance), *found)
+        rays = np.column_stack((starts, directions, np.full(len(starts), float(max_distance))))
+        slopes.cast_rays(self._grid, rays, *found)
         return found
 
     def _cast_one(self, start: Sequence[float], direction: Sequence[float], longest: float) -> TileHit | None:
         if direction[0] == 0.0 and direction[1] == 0.0:
             raise ValueError("direction has no length")
-        column, row, distance, nx, ny, x, y = kernel.cast_ray_far(
-            self._grid, start[0], start[1], direction[0], direction[1], float(longest)
-        )
-        nearer = self._slope_ahead(start, direction, min(longest, distance))
-        if nearer is not None and nearer[2] < distance:  # of a tile and a slope as near, the tile
-            column, row, distance, nx, ny, x, y = nearer
+        ray = start[0], start[1], direction[0], direction[1], float(longest)
+        column, row, distance, nx, ny, x, y = slopes.cast_far(self._grid, *ray)
         return None if column < 0 else TileHit(Tile(column, row), distance, (nx, ny), (x, y))
 
     def line_of_sight(self, start: Any, end: Any) -> Any:
@@ -721,16 +692,12 @@ class TileMap:
         """
         if is_plain(start, 2) and is_plain(end, 2):
             (x, y), (to_x, to_y) = as_two(start, "start"), as_two(end, "end")
-            is_free: bool = kernel.sees(self._grid, x, y, to_x, to_y)
-            return is_free and not (self.has_slopes and self._slope_between(x, y, to_x, to_y))
+            return slopes.sees(self._grid, x, y, to_x, to_y)
         starts, ends = as_points(start, "start"), as_points(end, "end")
         single = starts.ndim == 1 and ends.ndim == 1
         starts, ends = of_one_length(starts, ends, "start", "end")
         visible = np.empty(len(starts), np.bool_)
-        kernel.see(self._grid, starts, ends, visible)
-        if self.has_slopes:
-            for k in np.flatnonzero(visible).tolist():
-                visible[k] = not self._slope_between(*starts[k].tolist(), *ends[k].tolist())
+        slopes.see(self._grid, starts, ends, visible)
         return bool(visible[0]) if single else visible
 
     # --- pathfinding ----------------------------------------------------------------------------------

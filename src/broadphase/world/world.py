@@ -25,14 +25,12 @@ from broadphase.indexes.base import Index
 from broadphase.indexes.results import Nearest, RayHit, RayHits
 from broadphase.indexes.storage import EVERY_BIT
 from broadphase.inputs import OneBox, Place, Rectangle, RowsLike, Sprite
-from broadphase.inputs.arrays import settled
-from broadphase.inputs.foreign import NUMBERS
 from broadphase.inputs.numeric import whole
 from broadphase.inputs.periods import as_period
 from broadphase.methods import brute_force, strips  # noqa: F401 - "auto" imports what it picks
 from broadphase.methods.task import pair_limit
 from broadphase.runtime.arrays import Floats
-from broadphase.world.arguments import as_bounds, as_places, as_tags, as_two
+from broadphase.world.arguments import as_bounds, as_tags, as_two
 from broadphase.world.bodies import LISTENED, Body, Categories, Rows
 from broadphase.world.body_arrays import Bodies
 from broadphase.world.checks import CheckedQueries, Checks
@@ -61,15 +59,6 @@ _Places: TypeAlias = Place | Body | Bodies | RowsLike
 
 class _Which(TypedDict, total=False):
     """The rules of a query, which bodies it may find, for the signatures that type checkers read."""
-
-    tag: Any
-    category: Categories | None
-    mask: Categories | None
-    ignore: BodyOrBodies
-
-
-class _Many(TypedDict, total=False):
-    """The same for many queries in one call."""
 
     tag: Any
     category: Categories | None
@@ -113,6 +102,11 @@ _OTHER_NAMES = {
     **dict.fromkeys(["add_circle", "add_box", "add_polygon", "spawn"], "it is add(shape) here"),
 }
 """What methods are called elsewhere, or where they are."""
+
+
+def _vector(dx: Any, dy: Any) -> Any:
+    """A displacement as two numbers, from one argument or two."""
+    return as_two(dx, "dx, dy") if dy is None else (dx, dy)
 
 
 @hinting
@@ -394,9 +388,7 @@ class World:
 
     @positions.setter
     def positions(self, positions: Any) -> None:
-        given, store = settled(positions, "positions", NUMBERS), self._state.store
-        rows = store.rows()
-        store.put_many(rows, as_places(given, len(rows), "positions"))
+        self.move_all(self.ids, positions)
 
     @property
     def tiles(self) -> TileMap | None:
@@ -653,8 +645,7 @@ class World:
         >>> [(hit.other is coin, hit.time) for hit in world.move(player, 0, -40).crossed]
         [(True, 0.65)]
         """
-        if dy is None:
-            dx, dy = as_two(dx, "dx, dy")
+        dx, dy = _vector(dx, dy)
         motion, store = self._motion, self._state.store
         row, ignored = store.row(body), store.ignored(ignore)
         if arguments.flag(dry, "dry"):
@@ -703,8 +694,7 @@ class World:
         """
         if isinstance(shape, Body):
             return self.move(shape, dx, dy, "touch", dry=True, ignore=ignore)
-        if dy is None:
-            dx, dy = as_two(dx, "dx, dy")
+        dx, dy = _vector(dx, dy)
         return self._motion.shape_cast(shape, dx, dy, ignore)
 
     def try_move(
@@ -742,8 +732,7 @@ class World:
         >>> world.try_move(monster, 60, 0), monster.x
         (Tile(column=2, row=0), 2.0)
         """
-        if dy is None:
-            dx, dy = as_two(dx, "dx, dy")
+        dx, dy = _vector(dx, dy)
         motion, store = self._motion, self._state.store
         row, ignored = store.row(body), store.ignored(ignore)
         self._dispatch.moves(body)
@@ -1063,8 +1052,7 @@ class World:
         >>> boss.positions.tolist(), move.right, move.hits[0].other is wall
         ([[20.0, 5.0], [40.0, 5.0]], True, True)
         """
-        if dy is None:
-            dx, dy = as_two(dx, "dx, dy")
+        dx, dy = _vector(dx, dy)
         self._dispatch.moves("move_as_one")
         return move_as_one(self._motion, bodies, dx, dy, response, ignore)
 
@@ -1176,8 +1164,7 @@ class World:
         >>> world.push([lift, wing], 1, 0).carried == [player], player.position
         (True, (15.0, 2.0))
         """
-        if dy is None:
-            dx, dy = as_two(dx, "dx, dy")
+        dx, dy = _vector(dx, dy)
         self._dispatch.moves(body if isinstance(body, Body) else "push")
         store = self._state.store
         ignored = store.ignored(ignore)
@@ -1339,8 +1326,7 @@ class World:
         >>> walk.edge, walk.wall
         (True, None)
         """
-        if dy is None:
-            dx, dy = as_two(dx, "dx, dy")
+        dx, dy = _vector(dx, dy)
         rules = snap, steepest, step, corner, drop, down
         tags = as_tags(pushes)
         self._state.store.row(body)  # raises where it is none
@@ -1643,7 +1629,7 @@ class World:
         max_distance: Any = ...,
         *,
         tiles: bool = ...,
-        **which: Unpack[_Many],
+        **which: Unpack[_Which],
     ) -> RayHits: ...
     @with_hints(
         **dict.fromkeys(

@@ -278,7 +278,7 @@ def cast_ray(grid, x, y, dx, dy, size, longest):
     return -1, -1, math.inf, 0.0, 0.0
 
 
-@holds_gil
+@inline
 def cast_ray_far(grid, x, y, dx, dy, longest):
     """`cast_ray` in distances, for a direction of any length: ``column, row, distance, normal, point``.
 
@@ -298,18 +298,3 @@ def cast_ray_far(grid, x, y, dx, dy, longest):
     if ny != 0.0:
         at_y = edge(grid.y, grid.height, row + (1 if ny > 0.0 else 0))
     return column, row, time * size, nx, ny, at_x, at_y
-
-
-@holds_gil
-def sees(grid, x, y, to_x, to_y):
-    """Whether no solid tile is between two points; the same in both directions."""
-    if to_x < x or (to_x == x and to_y < y):
-        x, y, to_x, to_y = to_x, to_y, x, y
-    return not cast_ray(grid, x, y, to_x - x, to_y - y, 1.0, 1.0)[2] < 1.0
-
-
-@jit
-def see(grid, starts, ends, visible):
-    """`sees` for every row."""
-    for k in range(starts.shape[0]):
-        visible[k] = sees(grid, starts[k, 0], starts[k, 1], ends[k, 0], ends[k, 1])

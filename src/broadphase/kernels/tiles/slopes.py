@@ -9,6 +9,7 @@ from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.tiles.grid import (
     bounds_of_cell,
+    cast_ray,
     cast_ray_far,
     cells_of_box,
     columns_between,
@@ -140,8 +141,8 @@ def _through(grid, column, row, x, y, dx, dy):
     return enter, normal_x + 0.0, normal_y + 0.0
 
 
-@holds_gil
-def cast_at_slopes(grid, x, y, dx, dy, longest):
+@inline
+def _cast_at_slopes(grid, x, y, dx, dy, longest):
     """The first slope on a ray: ``column, row, distance, normal``; column -1 for none.
 
     The ray passes the columns one by one, and in each the rows that it covers there.
@@ -187,31 +188,44 @@ def cast_at_slopes(grid, x, y, dx, dy, longest):
     return best
 
 
-@inline
-def _cast(grid, x, y, dx, dy, longest):
-    """The first solid tile or slope on a ray, as `cast_at_slopes`; of two as near, the tile."""
-    column, row, distance, nx, ny, _, _ = cast_ray_far(grid, x, y, dx, dy, longest)
+@holds_gil
+def cast_far(grid, x, y, dx, dy, longest):
+    """The first solid tile or slope on a ray, as of `cast_ray_far`; of two as near, the tile."""
+    column, row, distance, nx, ny, at_x, at_y = cast_ray_far(grid, x, y, dx, dy, longest)
     if grid.ground.shape[0] > 0:
-        slope = cast_at_slopes(grid, x, y, dx, dy, min(longest, distance))
+        slope = _cast_at_slopes(grid, x, y, dx, dy, min(longest, distance))
         if slope[2] < distance:
             column, row, distance, nx, ny = slope
+            dx, dy = below_one(dx, dy)
+            time = distance / length(dx, dy)
+            at_x, at_y = x + time * dx, y + time * dy
     column, row = tile_of(grid, column, row) if distance < math.inf else (column, row)
-    return column, row, distance, nx, ny
+    return column, row, distance, nx, ny, at_x, at_y
 
 
 @jit
-def cast_rays(grid, origins, directions, longest, tiles, distances, normals):
-    """The first solid tile or slope on each ray; column -1 for none."""
-    for k in range(origins.shape[0]):
-        tiles[k, 0], tiles[k, 1], distances[k], normals[k, 0], normals[k, 1] = _cast(
-            grid, origins[k, 0], origins[k, 1], directions[k, 0], directions[k, 1], longest
-        )
-
-
-@jit
-def cast_rays_each(grid, rays, tiles, distances, normals):
-    """`cast_rays` for rows ``x, y, dx, dy, longest``."""
+def cast_rays(grid, rays, tiles, distances, normals):
+    """The first solid tile or slope on each of ``rays``: ``x, y, dx, dy, longest``; column -1 for none."""
     for k in range(rays.shape[0]):
-        tiles[k, 0], tiles[k, 1], distances[k], normals[k, 0], normals[k, 1] = _cast(
+        tiles[k, 0], tiles[k, 1], distances[k], normals[k, 0], normals[k, 1], _, _ = cast_far(
             grid, rays[k, 0], rays[k, 1], rays[k, 2], rays[k, 3], rays[k, 4]
         )
+
+
+@holds_gil
+def sees(grid, x, y, to_x, to_y):
+    """Whether no solid tile and no slope is between two points; the same in both directions."""
+    if to_x < x or (to_x == x and to_y < y):
+        x, y, to_x, to_y = to_x, to_y, x, y
+    dx, dy = to_x - x, to_y - y
+    if cast_ray(grid, x, y, dx, dy, 1.0, 1.0)[2] < 1.0:
+        return False
+    far = length(dx, dy)
+    return grid.ground.shape[0] == 0 or far == 0.0 or not _cast_at_slopes(grid, x, y, dx, dy, far)[2] < far
+
+
+@jit
+def see(grid, starts, ends, visible):
+    """`sees` for every row."""
+    for k in range(starts.shape[0]):
+        visible[k] = sees(grid, starts[k, 0], starts[k, 1], ends[k, 0], ends[k, 1])
