@@ -1,6 +1,7 @@
 """Checks of the arguments of a world: points, bounds and grids of cells, each checked once."""
 
 import math
+from collections.abc import Iterable
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -12,6 +13,7 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, Wanted, place_hint, rectangle_of
 from broadphase.inputs.numeric import plain
 from broadphase.kernels.movement.sweep import FARTHEST
+from broadphase.kernels.tiles.grid import SIDES, Side
 
 _PLAIN = frozenset((float, int))
 _LARGEST = 2.0**1000  # what is not so far away fits into a float
@@ -224,6 +226,24 @@ def as_place(value: Any, name: str) -> float:
         raise ValueError(f"{name} must be a finite number within {FARTHEST:g}; got {value}")
     place: float = value
     return place
+
+
+def as_sides(sides: Side | Iterable[Side]) -> int:
+    """The sum of the bits of a side, or of several.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is a bool, or a side has another name.
+    """
+    bits = 0
+    if isinstance(sides, bool):
+        raise TypeError(f"sides must be a side or several of {', '.join(SIDES)}; got {sides}")
+    for side in [sides] if isinstance(sides, str) else sides:
+        if side not in SIDES:
+            raise ValueError(f"unknown side {side!r}; choose from {', '.join(SIDES)}")
+        bits |= int(SIDES[side])
+    return bits
 
 
 # ---- tags

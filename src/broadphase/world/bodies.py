@@ -33,9 +33,8 @@ from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE
 from broadphase.kernels.tiles.grid import SIDES, Side
 from broadphase.runtime.arrays import Floats, distinct
-from broadphase.world.arguments import ANY, as_place, as_shape, as_tags, as_two
+from broadphase.world.arguments import ANY, as_place, as_shape, as_sides, as_tags, as_two
 from broadphase.world.hits import RESPONSES, code_of
-from broadphase.world.one_way import bits_of_sides
 from broadphase.world.space import Space
 
 BITS = 32
@@ -44,7 +43,7 @@ BITS = 32
 _SPARE_GROUPS = 64
 
 # The layers of a world.  Those that move are in one index, those that do not in another; bodies without
-# listeners are layers of their own, which cost an update nothing.
+# listeners are layers of their own, which cost an update nothing.  The layer of what is static comes next.
 MOVING, STATIC, QUIET_MOVING, QUIET_STATIC = range(4)
 Layers: TypeAlias = tuple[int, ...]
 ALL = (MOVING, STATIC, QUIET_MOVING, QUIET_STATIC)
@@ -141,18 +140,15 @@ class TagSets:
         return [tag for tags in self._having for tag in tags]
 
     def layer_of(self, group: int, static: bool) -> int:
-        """The index for a body."""
-        if self.bits.item(group, 1):
-            return STATIC if static else MOVING
-        return QUIET_STATIC if static else QUIET_MOVING
+        """The layer of a body."""
+        return (MOVING if self.bits.item(group, 1) else QUIET_MOVING) + static
 
     def layers_of(
         self, group: npt.NDArray[np.integer[Any]], static: npt.NDArray[np.bool_], bits: Bits | None = None
     ) -> npt.NDArray[np.int8]:
-        """The index for each of many bodies, where groups have these bits."""
+        """The layer of each of many bodies, where groups have these bits."""
         hears = (self.bits if bits is None else bits)[group, 1] != 0
-        moving, still = np.where(hears, MOVING, QUIET_MOVING), np.where(hears, STATIC, QUIET_STATIC)
-        return np.where(static, still, moving).astype(np.int8)
+        return (np.where(hears, MOVING, QUIET_MOVING) + static).astype(np.int8)
 
     def heard(self, pairs: list[tuple[Any, Any]]) -> tuple[Heard, Bits]:
         """What would be heard if these pairs of tags had listeners, and the bits of groups then."""
@@ -425,7 +421,7 @@ class Body:
 
     @one_way.setter
     def one_way(self, sides: Side | Iterable[Side]) -> None:
-        row, bits = self._store.row(self), bits_of_sides(sides)
+        row, bits = self._store.row(self), as_sides(sides)
         self._store.any_one_way |= bits > 0
         self._store.one_way[row] = bits
 
@@ -477,7 +473,7 @@ class Body:
 
     @shape.setter
     def shape(self, shape: Shape) -> None:
-        self._store.reshape(self, shape)
+        self._store.put_shape(self._store.row(self), _shape_of(shape))
 
     @property
     def bounds(self) -> Bounds:
@@ -907,15 +903,8 @@ class BodyStore:
         dying: list[Any] = [bodies[row] for row in listed]
         for row in listed:
             bodies[row] = None
-        groups = self.tag_sets.groups
-        columns = (
-            *(listed, self.table.shapes(rows), [groups[group] for group in self.group[rows].tolist()]),
-            *(self.static[rows].tolist(), self.sensor[rows].tolist(), self.category[rows].tolist()),
-            *(self.mask[rows].tolist(), self.table.angles_of(rows).tolist()),
-        )
-        remains = map(partial(tuple.__new__, Remains), zip(*columns, strict=True))
-        for body, was in zip(dying, remains, strict=True):
-            body._remains = was  # which is not read while it is alive
+        for row, body in zip(listed, dying, strict=True):
+            body._remains = self._remains(row)  # which is not read while it is alive
         gone = {**dict(zip(listed, dying, strict=True)), **self.gone}
         free, count = sorted(self._free + listed), len(listed)
         kernel.list_many_replaced(self.marks, rows, self.layer[rows])
@@ -984,11 +973,6 @@ class BodyStore:
     def have_moved(self, rows: Rows) -> None:
         """Mark bodies that have moved, or are about to."""
         kernel.moved_many(self.marks, rows)
-
-    def reshape(self, body: Body, shape: Shape) -> None:
-        """Another shape and place."""
-        row = self.row(body)
-        self.put_shape(row, _shape_of(shape))
 
     def put_shape(self, row: int, shape: Shape) -> None:
         """Another shape and place, checked before."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.errors import WorldWarning, users_level
 from broadphase.geometry.narrow_phase import overlap
@@ -123,16 +124,13 @@ class Checks:
         state, store, matcher = self._state, self._state.store, self._state.listeners.matcher
         if "bullet" in self._said or not store.any_sensor:
             return
-        n, (serials, xs, ys) = len(store.bodies), self._places
-        rows = np.flatnonzero(store.touched[:n] & store.sensor[:n] & ~store.static[:n] & store.alive[:n])
-        rows = rows[rows < len(serials)]
-        for row in rows[store.serial[rows] == serials[rows]][:_MOST_BULLETS].tolist():
+        for row in self._touched(store.sensor & ~store.static)[:_MOST_BULLETS].tolist():
             tags, response = store.tag_sets.groups[store.group.item(row)], store.response.item(row)
             of_tags = [answer for tag, answer in state.responses.items() if tag in tags]
             if (response if response >= 0 else next(iter(of_tags), RESPONSES["cross"])) not in _STOPPING:
                 continue
             shape = store.shape(row)
-            before = shape.moved_to(xs.item(row), ys.item(row))
+            before = shape.moved_to(self._places[1].item(row), self._places[2].item(row))
             for other in state.broad_phase.gathered(store.bounds(row), layers=STATICS).tolist():
                 if store.sensor[other] or matcher.matches(store.group.item(row), store.group.item(other)):
                     continue
@@ -149,12 +147,10 @@ class Checks:
     def _look_at_statics(self) -> None:
         """Warn of a static body that was moved into another, if a listener waits for the two."""
         state, store, matcher = self._state, self._state.store, self._state.listeners.matcher
-        n, (serials, xs, ys) = len(store.bodies), self._places
+        rows, n, (_, xs, ys) = self._touched(store.static), len(store.bodies), self._places
         self._places = store.serial[:n].copy(), store.x[:n].copy(), store.y[:n].copy()
-        rows = np.flatnonzero(store.touched[:n] & store.static[:n] & store.alive[:n])
-        rows = rows[rows < len(serials)]
         moved = (store.x[rows] != xs[rows]) | (store.y[rows] != ys[rows])
-        for row in rows[moved & (store.serial[rows] == serials[rows])][:_MOST_STATIC].tolist():
+        for row in rows[moved][:_MOST_STATIC].tolist():
             for other in self._state.broad_phase.gathered(store.bounds(row), layers=STATICS).tolist():
                 if row == other or not matcher.matches(store.group.item(row), store.group.item(other)):
                     continue
@@ -165,6 +161,13 @@ class Checks:
                         "two static bodies are never in contact, so no listener is called; "
                         "let the one that moves be static=False",
                     )
+
+    def _touched(self, those: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+        """The rows, of some kind, of bodies that were touched and were there at the last update."""
+        store, serials = self._state.store, self._places[0]
+        rows = np.flatnonzero((store.touched & store.alive & those)[: len(serials)])
+        same: npt.NDArray[np.intp] = rows[store.serial[rows] == serials[rows]]
+        return same
 
     # ---- at calls
 

@@ -28,13 +28,13 @@ from broadphase.world.arguments import (
     as_bounds,
     as_cells,
     as_points,
+    as_sides,
     as_tags,
     as_two,
     check_edges,
     is_plain,
     of_one_length,
 )
-from broadphase.world.one_way import bits_of_sides
 from broadphase.world.pathfinding import (
     Diagonal,
     FlowField,
@@ -341,7 +341,7 @@ class TileMap:
         >>> level.one_way_sides(0, 0)
         ('top',)
         """
-        cell, bits = self._inside(column, row), bits_of_sides(sides)
+        cell, bits = self._inside(column, row), as_sides(sides)
         if self.one_way is None:
             if not bits:
                 return

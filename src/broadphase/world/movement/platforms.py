@@ -9,15 +9,16 @@ import numpy as np
 
 from broadphase.geometry.shapes import Bounds, finite
 from broadphase.kernels.movement.path import swept_region
+from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body
 from broadphase.world.broad_phase import closed
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.sweep import checked_displacement
-from broadphase.world.one_way import DIRECTIONS
 
 _Vector = tuple[float, float]
+_DIRECTIONS = ((TOP, (0, -1)), (BOTTOM, (0, 1)), (LEFT, (-1, 0)), (RIGHT, (1, 0)))
 _Moved = TypeVar("_Moved")
 
 # A body is pushed at most so many times on each axis, so that a crowd before a wall takes little time.
@@ -86,7 +87,7 @@ def riders_of(motion: Motion, rows: Iterable[int]) -> dict[int, list[int]]:
     store, taken = motion._store, set[int]()
     found = {}
     for row in rows:
-        downs = [(-x, -y) for bit, (x, y) in DIRECTIONS if store.one_way[row] & bit]
+        downs = [(-x, -y) for bit, (x, y) in _DIRECTIONS if store.one_way[row] & bit]
         riders = {other for down in downs for other in _standing_on(motion, [row], down, {row, *taken})}
         taken |= riders
         if riders:
