@@ -9,13 +9,6 @@ import pytest
 
 import broadphase as bp
 
-CELLS = {
-    "large": np.diag([7.0, 8.0, 9.0]),
-    "small": np.diag([1.0, 2.0, 1.5]),
-    "tilted": np.array([[4.0, 0, 0], [1.5, 3, 0], [-1, 0.5, 5]]),
-    "skewed": np.array([[3.0, 0, 0], [7, 3, 0], [-4, 5, 4]]),
-}
-
 
 def as_dict(near):
     rows = zip(near.i.tolist(), near.j.tolist(), map(tuple, near.shift.tolist()), strict=True)
@@ -42,32 +35,6 @@ def test_lengths_whose_squares_overflow_or_vanish(exponent, tilt, r):
         (i, j, s) if i < j else (i, j, max(s, tuple(-one for one in s))): d for (i, j, s), d in found.items()
     }
     assert turned == right
-
-
-@pytest.mark.parametrize("name", CELLS)
-def test_vesin_and_matscipy_list_the_same(name):
-    vesin, matscipy = pytest.importorskip("vesin"), pytest.importorskip("matscipy_neighbours")
-    cell = CELLS[name]
-    points = np.random.default_rng(5).uniform(-1, 2, (60, 3)) @ cell
-    for periodic in ((True, True, True), (False, True, True)):
-        period = [row.tolist() if one else None for row, one in zip(cell, periodic, strict=True)]
-        near = bp.neighbors(points, 2.1, period=period, images="all", half=False, offsets=True)
-        ours = in_order(near.i, near.j, near.shift, near.distance, near.offset)
-        if all(periodic):
-            i, j, shift, distance, offset = vesin.NeighborList(cutoff=2.1, full_list=True).compute(
-                points, cell, True, "ijSdD"
-            )
-        else:
-            i, j, shift, distance, offset = matscipy.neighbour_list(
-                "ijSdD", positions=points, cell=cell, pbc=periodic, cutoff=2.1
-            )
-        for mine, theirs in zip(ours, in_order(i, j, shift, distance, offset), strict=True):
-            np.testing.assert_allclose(mine, theirs, atol=1e-11)
-
-
-def in_order(i, j, shift, distance, offset):
-    order = np.lexsort((*shift.T, j, i))
-    return i[order], j[order], shift[order], distance[order], offset[order]
 
 
 def test_lengths_and_nearest_images_agree():

@@ -112,10 +112,6 @@ def test_read_only_input(method):
     assert_same(bp.join(boxes, boxes, method=method), oracle.join(boxes, boxes))
 
 
-def test_numpy_integers_count_as_integers():
-    assert len(bp.pairs(GOOD, threads=np.int64(2), max_pairs=np.int64(3))) == 3
-
-
 def test_rules_for_no_boxes():
     assert len(bp.pairs([], static=[], categories=[], masks=[])) == 0
 
@@ -264,12 +260,6 @@ def test_wrong_rules_are_named(rules, error, message):
     for function in (bp.pairs, bp.count_pairs):
         with pytest.raises(error, match=message):
             function(GOOD, **rules)
-
-
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="module 'broadphase' has no attribute 'pair'"):
-        bp.pair  # noqa: B018 - asking for it is the test
-    assert dir(bp) == bp.__all__
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

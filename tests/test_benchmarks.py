@@ -23,9 +23,9 @@ import measure as run  # noqa: E402
 import peers  # noqa: E402
 import timing  # noqa: E402
 from catalogue import CATALOGUE, Case  # noqa: E402
-from measure import Options, Result, measure  # noqa: E402
+from measure import Options, measure  # noqa: E402
 from peers import PEERS, Peer  # noqa: E402
-from report import markdown, tables  # noqa: E402
+from report import tables  # noqa: E402
 from timing import Search, best_of_searches  # noqa: E402
 
 PLACES = [(name, dim) for name, scene in CATALOGUE.items() for dim in scene.dims]
@@ -57,12 +57,6 @@ class TestScenes:
         assert (case.boxes[:, :dim] <= case.boxes[:, dim:]).all()
         assert np.array_equal(case.boxes, again.boxes)
         assert len(contest.search(case)) == expected(case)
-
-    @pytest.mark.parametrize(("name", "dim"), [place for place in PLACES if CATALOGUE[place[0]].constant])
-    def test_those_that_say_so_are_as_crowded_at_any_size(self, name, dim):
-        small, large = (CATALOGUE[name].case(n, dim) for n in (10_000, 40_000))
-        before, after = (len(contest.search(case, sort=False)) / len(case.boxes) for case in (small, large))
-        assert after == pytest.approx(before, rel=0.3, abs=0.01)
 
 
 class TestTiming:
@@ -201,28 +195,6 @@ class TestRun:
         with pytest.raises(ValueError, match="the scene atoms exists only in 3-D"):
             run.places(Options(("atoms",), dims=(2,)))
 
-    def test_exponents(self):
-        def result(n, **milliseconds):
-            return Result("uniform", 2, n, "pairs", n, milliseconds, {}, {}, {})
-
-        results = [result(n, a=n**1.5, b=7.0 * n) for n in (1_000, 10_000, 100_000)]
-        del results[2].milliseconds["b"]
-        results[0].milliseconds["a"] *= 5  # small sizes may cost more; from 10,000 on that is not seen
-        growth = run._growth(results)
-        assert growth.exponents_from_10000 == {"a": pytest.approx(1.5)}
-        assert growth.exponents == {"a": pytest.approx(1.5 - np.log10(5) / 2)}
-
-    def test_tables_and_page(self, two_peers):
-        report = measure(QUICK)
-        (lines,) = tables(report)
-        assert lines.heading[1:3] == ["60", "240"]
-        assert all(len(row) == len(lines.heading) for row in lines.rows)
-        assert [row[0] for row in lines.rows] == ["pairs", *report.results[0].milliseconds]
-        page = markdown(report, "python benchmarks/compare.py --sizes 60 240")
-        assert "`python benchmarks/compare.py --sizes 60 240`" in page
-        assert "| shapely |" in page
-        assert "- left out: yardstick: could not be built" in page
-
 
 class TestCommand:
     def test_everything_that_it_writes(self, two_peers, tmp_path, capfd):
@@ -307,17 +279,6 @@ class TestMemory:
             assert not Path("/proc/self/clear_refs").exists(), "Linux tells"
             pytest.skip("this system does not report it")
         assert 8 * bp.count_pairs(case.boxes) / len(case.boxes) < found < 2_000
-
-    @pytest.mark.parametrize("name", ["uniform", "few_movers", "large_and_small"])
-    def test_a_case_comes_back_from_its_file(self, name):
-        case = CATALOGUE[name].case(500, 2)
-        again = pickle.loads(pickle.dumps(case))
-        assert np.array_equal(case.boxes, again.boxes)
-        assert np.array_equal(case.static, again.static)
-        assert case.first_side == again.first_side
-        some = contest._first(case)
-        assert len(some.boxes) == 100
-        assert len(contest.search(some)) == expected(some)
 
 
 @pytest.fixture(scope="module")

@@ -4,21 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from broadphase import Box, Circle, Polygon, contact, contact_boxes, contact_circles
-from broadphase.geometry.table import ShapeTable
-
-small = st.integers(-12, 12)
-shapes = st.one_of(
-    st.builds(Box, small, small, st.integers(0, 10), st.integers(0, 10)),
-    st.builds(Circle, small, small, st.integers(0, 8)),
-    st.builds(
-        lambda x, y, width, height: Polygon([(x, y), (x + width, y), (x, y + height)]),
-        *(small, small, st.integers(1, 10), st.integers(1, 10)),
-    ),
-)
+from broadphase import Box, Circle, contact, contact_boxes, contact_circles
 
 
 @pytest.mark.smaller_set
@@ -105,55 +92,3 @@ def test_bad_arrays_are_named(call, error, message):
 
 
 # --- the table ----------------------------------------------------------------------------------------
-
-
-@given(st.lists(shapes, min_size=2, max_size=6), st.booleans())
-@settings(deadline=None)
-def test_table_equals_single_shapes(given_shapes, touching):
-    table = ShapeTable()
-    for shape in given_shapes:
-        table.append(shape)
-    assert len(table) == len(given_shapes)
-    assert [tuple(row) for row in table.bounds().tolist()] == [shape.bounds for shape in given_shapes]
-    pairs = [(i, j) for i in range(len(table)) for j in range(len(table))]
-    found = table.contacts(pairs, touching=touching)
-    for (i, j), hit, normal, depth in zip(pairs, *found, strict=True):
-        single = contact(given_shapes[i], given_shapes[j], touching=touching)
-        if single is not None:
-            assert hit
-            assert (tuple(normal), depth) == (single.normal, single.depth)
-        elif hit:  # a broad phase would not have reported it
-            assert not contact_boxes(
-                [given_shapes[i].bounds], [given_shapes[j].bounds], touching=touching
-            ).overlapping[0]
-
-
-def test_a_polygon_that_turns_stays_in_its_place():
-    table = ShapeTable()
-    for _ in range(3):
-        table.append(Polygon([(0, 0), (2, 0), (0, 2)]))
-    for angle in range(50):
-        c, s = math.cos(angle), math.sin(angle)
-        table.put(1, Polygon([(0, 0), (2 * c, 2 * s), (-2 * s, 2 * c)]))
-        assert len(table.columns.points) == 9
-        assert table.bounds()[1].tolist() == list(table.form(1).bounds)
-    assert table.bounds()[[0, 2]].tolist() == [[0, 0, 2, 2]] * 2
-
-
-@pytest.mark.smaller_set
-def test_table_rows_move_and_change():
-    table = ShapeTable()
-    for k in range(40):
-        table.append(Polygon([(k, 0), (k + 1, 0), (k, 1)]) if k % 2 else Box(k, 0, 1, 1))
-    for _ in range(30):  # every round leaves unused points behind
-        for row in range(1, 40, 4):
-            table.put(row, Polygon([(0, 0), (2, 0), (2, 2), (0, 2)]))
-    table.put(0, Circle(0, 0, 3))
-    assert table.shape(0) == Circle(0, 0, 3)
-    assert table.shape(3) == Polygon([(3, 0), (4, 0), (3, 1)])
-    assert table.bounds(np.array([3, 1, 2])).tolist() == [[3, 0, 4, 1], [0, 0, 2, 2], [2, 0, 3, 1]]
-    table.x[1] = 100
-    assert table.shape(1).bounds == (100, 0, 102, 2)
-    assert len(table.columns.points) < 500
-    assert table.contacts([]).depths.shape == (0,)
-    assert ShapeTable().bounds().shape == (0, 4)

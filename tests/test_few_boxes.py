@@ -60,34 +60,3 @@ def test_joins_with_all_arguments(n, m, dim, dtype):
         expected = bp.join(a, b, method="uniform_grid", **options)
         np.testing.assert_array_equal(bp.join(a, b, **options), expected)
         np.testing.assert_array_equal(bp.join(a, b[:, :], sort=False, **options), expected)
-
-
-@pytest.mark.parametrize(
-    ("boxes", "options", "error"),
-    [
-        ([(0, 0, np.nan, 1), (0, 0, 1, 1)], {"env": [0, 0]}, r"boxes\[0\] has max_x = nan"),
-        ([(3, 0, 1, 1)], {"period": (4, 4)}, r"ends beyond it: max_x = 5"),
-        ([(np.inf, 0, np.inf, 1)], {"period": (4, 4)}, "infinity is no place"),
-        ([(1e30, 0, 1e30, 1)], {"period": (4, 4)}, "bring it nearer"),
-        ([(0, 0, 1, 1)], {"period": (0, 4)}, r"period\[0\] = 0 is not positive"),
-        ([(0, 0, 1, 1)], {"masks": [2**32]}, r"masks\[0\] = 4294967296 does not fit into 32 bits"),
-        ([(0, 0, 1, 1)], {"categories": [-1]}, r"categories\[0\] = -1 does not fit"),
-        ([(0, 0, 1, 1)], {"masks": [1, 2]}, "one entry for each of the 1 boxes"),
-        ([(0, 0, 1, 1)], {"env": [1, 2]}, "one number for each of the 1 rows"),
-        ([(0, 0, 1, 1)], {"static": [True, False]}, "one entry for each of the 1 boxes"),
-    ],
-)
-def test_what_is_wrong_is_named_as_ever(boxes, options, error):
-    options = {name: value if name == "period" else np.array(value) for name, value in options.items()}
-    with pytest.raises(ValueError, match=error):
-        bp.pairs(np.array(boxes), **options)
-
-
-def test_more_pairs_than_allowed():
-    boxes = np.zeros((4, 4))
-    for options in ({}, {"period": (4, 4)}, {"env": np.zeros(4, np.int64)}):
-        assert len(bp.pairs(boxes, max_pairs=6, **options)) == 6
-        with pytest.raises(bp.PairLimitExceeded):
-            bp.pairs(boxes, max_pairs=5, **options)
-    with pytest.raises(bp.PairLimitExceeded):
-        bp.join(boxes, boxes, max_pairs=15)

@@ -24,10 +24,11 @@ def twins(seed, sides):
                 world.tiles.set_one_way(column, row, sides)
             else:
                 world.add(bp.Box(16 * column, 16 * row, 16, 16), tag="plank", static=True).one_way = sides
-        for x, y in np.random.default_rng(seed + 50).uniform(0, 180, (10, 2)).tolist():
-            box = bp.Box(x, y, 9, 11)
-            if world.blocker(box) is None:
-                world.add(box, tag="mover")
+        for number, (x, y) in enumerate(np.random.default_rng(seed + 50).uniform(0, 180, (10, 2)).tolist()):
+            kinds = bp.Box(x, y, 9, 11), bp.Circle(x, y, 6), bp.RoundedBox(x, y, 12, 12, 4)
+            mover = kinds[number % 3]
+            if world.blocker(mover) is None:
+                world.add(mover, tag="mover")
     assert len(worlds[0].bodies("mover")) == len(worlds[1].bodies("mover"))
     return worlds
 
@@ -302,32 +303,3 @@ def test_snapshots_keep_it_and_rows_that_are_used_again_forget_it(pickled):
     for wrong in ("up", ["top", "down"]):
         with pytest.raises(ValueError, match="choose from left, right, top, bottom"):
             world.body(0).one_way = wrong
-
-
-def _moved_with(bystanders, seed, movers_block):
-    """Lifts and what is above them, moved in one call with others that meet nothing."""
-    rng = np.random.default_rng(seed)
-    world = bp.World(period=(400, 400) if seed % 3 == 0 else None)
-    world.on("lift", "rider")
-    movers, ways = [], []
-    for x, y, aside, gap in rng.integers((0, 0, -4, 0), (80, 80, 18, 4), (6, 4)).tolist():
-        lift = world.add(bp.Box(x, y, 20, 4), tag="lift")
-        lift.one_way = "top"
-        shape = bp.Box(x + aside, y - 8 - gap, 6, 8) if seed % 2 else bp.Circle(x + aside, y - 4 - gap, 4)
-        rider = world.add(shape, tag="rider")
-        movers += [lift, rider] if rng.random() < 0.5 else [lift]
-        ways += rng.integers(-9, 9, (2, 2)).tolist()[: len(movers) - len(ways)]
-    known = [*world]
-    far = [world.add(bp.Box(200 + 9 * k, 300, 3, 3), category=1 << 20, mask=0) for k in range(bystanders)]
-    moved = world.move_many([*movers, *far], ways + [[1, 1]] * len(far), movers_block=movers_block)
-    met = [(some.movers.tolist(), some.others.tolist()) for some in (moved.hits, moved.crossed)]
-    began = [(contact.a.id, contact.b.id) for contact in world.update().began]
-    return [body.position for body in known], met, began
-
-
-@pytest.mark.parametrize("movers_block", [True, False])
-def test_lifts_move_what_they_meet_also_among_many_movers(each, movers_block):
-    def check(seed):
-        assert _moved_with(0, seed, movers_block) == _moved_with(12, seed, movers_block)
-
-    each(check, range(400), of=4)

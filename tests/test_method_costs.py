@@ -5,11 +5,10 @@ That they find what brute force finds is shown by `test_exact`.
 
 import numpy as np
 import pytest
-from method_checks import KINDS, around, assert_exact, scenes, task
+from method_checks import around, assert_exact, scenes, task
 
 from broadphase.inputs.boxes import as_boxes
 from broadphase.inputs.search import as_filter
-from broadphase.kernels.cells.bins import BOX, NEXT
 from broadphase.kernels.tree.bvh import LEAF, build
 from broadphase.methods import cells, sort_and_sweep, spatial_hash, tree, uniform_grid
 
@@ -91,40 +90,6 @@ def test_a_grid_over_far_clusters_is_swept():
     boxes = far_clusters(np.random.default_rng(1), 4_000, 1e9, clusters=2) * 300.0
     boxes[:, 2:] = boxes[:, :2] + 1.0
     assert assert_exact(uniform_grid.find, boxes).tests < 4_000**2 / 2 / 20
-
-
-@each_grid
-@pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_cells_and_copies_are_bounded(grid, dim, dtype):
-    for name, boxes in scenes(dim, dtype, 300):
-        lattice = grid.lay_out(boxes)
-        assert 0 < lattice.per_unit < np.inf, name
-        bins = filled(boxes, lattice)
-        assert len(bins.heads) <= 12 * max(len(boxes), 4), name
-        assert len(bins.small) + len(bins.large) == len(boxes), name
-        assert bins.places <= len(bins.entries) - 1 <= 32 * len(bins.small), name
-
-
-def filled(boxes, lattice):
-    return cells.fill(boxes, np.arange(len(boxes), dtype=np.int32), lattice)
-
-
-def held(bins, place):
-    """The boxes in the list of a place."""
-    found, entry = [], bins.heads[place]
-    while entry:
-        found.append(int(bins.entries[entry, BOX]))
-        entry = bins.entries[entry, NEXT]
-    return found
-
-
-def test_slots_are_those_of_the_textbook():
-    # One cell each: the cells (3, 5) and (4, 900).
-    boxes = np.array([[3.2, 5.2, 3.8, 5.8], [4.2, 900.2, 4.8, 900.8]])
-    bins = filled(boxes, cells.endless_lattice(2, 1.0, 101))
-    slots = [(x * 1640531513 ^ y * 2654435789) % 101 for x, y in ((3, 5), (4, 900))]
-    assert bins.places == len(set(slots)) == 2
-    assert [held(bins, slot) for slot in slots] == [[0], [1]]
 
 
 @smaller_set

@@ -93,13 +93,3 @@ def test_one_nearest_of_more_than_one_thread():
     whole, cut = whole.nearest(points, 4), cut.nearest(points, 4)
     np.testing.assert_array_equal(cut.ids, whole.ids)
     np.testing.assert_array_equal(cut.distances, whole.distances)
-
-
-@pytest.mark.parametrize("scene", ["uniform", "lattice", "clusters", "negative"])
-def test_as_scipy_says(scene):
-    spatial = pytest.importorskip("scipy.spatial")
-    points = point_scenes.points_of(scene, N, 3, np.float64)
-    index = bp.BoxTree(dim=3)
-    index.insert_many(np.hstack((points, points)))
-    distances, _ = spatial.KDTree(points).query(points, 9)
-    np.testing.assert_allclose(index.nearest(points, 9).distances, distances, rtol=1e-14)

@@ -13,7 +13,6 @@ from broadphase.points import nearest
 
 N = 520  # so many that they are sorted, whatever is asked, also with half as many others
 KINDS = list(product((2, 3), (np.float32, np.float64)))
-PERIODIC = ("uniform", "clusters", "lattice", "line", "all equal", "few places")
 
 
 def expect(found, right):
@@ -34,22 +33,6 @@ def test_every_scene(each, dim, dtype):
     each(check, product(point_scenes.SCENES, (1, 9, 40, N + 5)), of=5, turn=KINDS.index((dim, dtype)))
 
 
-@pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_periods(each, dim, dtype):
-    def check(scene, period, k):
-        points = np.mod(point_scenes.points_of(scene, N, dim, dtype), dtype(1.25))
-        own = period[:dim]
-        expect(bp.nearest(points, k, period=own), point_scenes.nearest(points, k, period=own))
-        expect(bp.nearest(points, k, period=own, r=0.1), point_scenes.nearest(points, k, period=own, r=0.1))
-
-    each(
-        check,
-        product(PERIODIC, [(1.25, 1.25, 1.25), (None, 1.25, np.inf)], (3, 20)),
-        of=5,
-        turn=KINDS.index((dim, dtype)),
-    )
-
-
 @pytest.mark.parametrize("scene", ["uniform", "clusters", "sizes within sizes"])
 def test_threads_change_nothing(scene):
     points = point_scenes.points_of(scene, 12_000, 3, np.float64)
@@ -57,18 +40,6 @@ def test_threads_change_nothing(scene):
     cut = bp.nearest(points, 6, threads=2)
     np.testing.assert_array_equal(cut.ids, whole.ids)
     np.testing.assert_array_equal(cut.distances, whole.distances)
-
-
-@pytest.mark.parametrize("dim", [2, 3])
-def test_as_scipy_says(dim):
-    spatial = pytest.importorskip("scipy.spatial")
-    points = np.random.default_rng(4).random((5000, dim))
-    for period in (None, (1.0,) * dim):
-        tree = spatial.cKDTree(points, boxsize=period)
-        right = tree.query(points, 9, workers=-1)
-        found = bp.nearest(points, 9, other=points, period=period)
-        np.testing.assert_allclose(found.distances, right[0], rtol=1e-13)
-        np.testing.assert_array_equal(found.ids, right[1])
 
 
 BAD = {

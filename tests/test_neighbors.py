@@ -264,33 +264,6 @@ def test_wrong_kinds_are_named(bad):
         bp.neighbors(**{"points": POINTS, "r": 1.0} | bad)
 
 
-@pytest.mark.parametrize("dim", [2, 3])
-def test_as_scipy_and_freud_say(dim):
-    spatial = pytest.importorskip("scipy.spatial")
-    points = np.random.default_rng(12).random((1000, dim)).astype(np.float32).astype(np.float64)
-    for period in (None, (1.0,) * dim):
-        tree = spatial.cKDTree(points, boxsize=None if period is None else np.array(period))
-        pairs = tree.query_pairs(0.1, output_type="ndarray")
-        found = bp.neighbors(points, 0.1, period=period)
-        np.testing.assert_array_equal(
-            np.column_stack((found.i, found.j)), pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-        )
-        matrix = tree.sparse_distance_matrix(tree, 0.1, output_type="coo_matrix").tocsr()
-        np.testing.assert_allclose(found.to_scipy().toarray(), matrix.toarray(), rtol=1e-12)
-    freud = pytest.importorskip("freud")
-    box = freud.box.Box.cube(1.0) if dim == 3 else freud.box.Box.square(1.0)
-    centred = np.zeros((len(points), 3), np.float32)
-    centred[:, :dim] = points - 0.5
-    rows = bp.neighbors(points, 0.1, period=(1.0,) * dim).csr()
-    for kind in (freud.locality.AABBQuery, freud.locality.LinkCell):
-        listed = kind(box, centred).query(centred, {"r_max": 0.1, "exclude_ii": True}).toNeighborList()
-        expected = np.zeros((len(points),) * 2, bool)
-        expected[listed.query_point_indices, listed.point_indices] = True
-        ours = np.zeros_like(expected)
-        ours[np.repeat(np.arange(len(points)), np.diff(rows.indptr)), rows.indices] = True
-        assert np.count_nonzero(ours != expected) <= 2  # freud rounds differently at the border
-
-
 @pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
 def test_it_can_be_interrupted_and_called_again():
     def ring(signum, frame):
@@ -321,19 +294,6 @@ def test_what_a_signal_raises_while_free_memory_is_read_is_not_lost(monkeypatch)
     monkeypatch.setattr("builtins.open", interrupted)
     with pytest.raises(InterruptedError):
         bp.neighbors(points, 0.01)
-
-
-@pytest.mark.parametrize("period", [None, 1.0])
-def test_counts_are_those_of_scipy(period, exhaustive):
-    spatial = pytest.importorskip("scipy.spatial")
-    random = np.random.default_rng(10)
-    points, others = random.random((30_000 if exhaustive else 8_000, 3)), random.random((500, 3))
-    lengths = np.array([0.01, 0.03, 0.02, 0.05])
-    tree, among = (spatial.cKDTree(each, boxsize=period) for each in (points, others))
-    found = bp.count_neighbors(points, lengths, period=period)
-    assert (2 * found + len(points)).tolist() == [tree.count_neighbors(tree, r) for r in lengths]
-    found = bp.count_neighbors(points, lengths, other=others, period=period)
-    assert found.tolist() == tree.count_neighbors(among, lengths).tolist()
 
 
 def test_counts_of_nothing_and_wrong_distances():

@@ -1,31 +1,9 @@
-"""A surface made of pieces behaves as one piece: see `one_piece`; and the inputs of bug reports."""
+"""A surface made of pieces behaves as one piece: the inputs of bug reports."""
 
 import numpy as np
 import pytest
-from one_piece import Life
 
 from broadphase import Box, Capsule, Circle, Polygon, TileMap, World
-
-
-def test_lives_in_rooms_whole_and_in_pieces(each):
-    def check(number):
-        assert Life(number).run()[0] is None
-
-    each(check, range(4000), of=25)
-
-
-def test_walks_in_rooms_whole_and_in_pieces(each):
-    """Only boxes walk: few of the lives above."""
-
-    def check(number):
-        assert Life(number, "walk").run()[0] is None
-
-    each(check, range(0, 6000, 6), of=25)
-
-
-@pytest.mark.parametrize("number", [40877])
-def test_lives_that_once_left_the_way(number):
-    assert Life(number).run()[0] is None
 
 
 @pytest.mark.smaller_set

@@ -19,39 +19,6 @@ PLANKS = {
 # ---- bodies and tiles
 
 
-@pytest.mark.parametrize("sides", ["top", ("top", "left"), ("bottom", "right")])
-@pytest.mark.parametrize("kind", ["box", *ROUND])
-def test_a_one_way_body_is_what_a_one_way_tile_is(kind, sides):
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        cells = np.zeros((12, 12), bool)
-        cells[1:-1:2, 1::2] = rng.random((6, 6))[:5] < 0.6  # the last row is the floor
-        worlds = [bp.World(), bp.World()]
-        for world in worlds:
-            solid = np.zeros((12, 12), bool)
-            solid[-1] = True
-            world.tiles = bp.TileMap(solid, 16)
-        for row, column in np.argwhere(cells).tolist():
-            worlds[0].tiles.set_one_way(column, row, sides)
-            plank = worlds[1].add(bp.Box(16 * column, 16 * row, 16, 16), static=True)
-            plank.one_way = sides
-        for x, y in rng.uniform(20, 150, (6, 2)).tolist():
-            shape = bp.Box(x, y, 9, 11) if kind == "box" else ROUND[kind](x, y)
-            heroes = [world.add(shape) for world in worlds]
-            for way in (rng.uniform(-1, 1, (12, 2)) * (7, 14) + (0, 3)).tolist():
-                heroes[1].position = heroes[0].position
-                for how in ("move", "walk"):
-                    for world, hero in zip(worlds, heroes, strict=True):
-                        getattr(world, how)(hero, *way)
-                    assert heroes[1].position == pytest.approx(heroes[0].position, abs=1e-9)
-                    held = [
-                        world.grounded(hero) is not None for world, hero in zip(worlds, heroes, strict=True)
-                    ]
-                    assert held[0] == held[1]
-            for hero in heroes:
-                hero.remove()
-
-
 @pytest.mark.parametrize("plank", PLANKS)
 @pytest.mark.parametrize("kind", ROUND)
 def test_the_end_of_a_one_way_body_holds_what_is_round(kind, plank):

@@ -209,30 +209,6 @@ def test_far_away_is_in_the_world_too():
     assert len(bp.pairs(boxes, period=(10, 10))) == 1
 
 
-def test_agrees_with_scipy_about_periodic_points():
-    spatial = pytest.importorskip("scipy.spatial")
-    random = np.random.default_rng(4)
-    for dim in (2, 3):
-        points = random.random((500, dim))
-        tree = spatial.cKDTree(points, boxsize=1.0)
-        wanted = tree.query_pairs(0.05, p=np.inf, output_type="ndarray")
-        wanted = wanted[np.lexsort(wanted.T[::-1])]
-        boxes = np.hstack((points - 0.025, points + 0.025))
-        np.testing.assert_array_equal(bp.pairs(boxes, period=1.0), wanted)
-
-
-def test_agrees_with_freud_about_distances():
-    freud = pytest.importorskip("freud")
-    points = np.random.default_rng(4).random((400, 3)).astype(np.float32) * 5
-    index = bp.BoxTree(dim=3, period=(5, 5, 5))
-    index.insert_many(np.hstack((points, points)))
-    query = freud.locality.AABBQuery(freud.box.Box.cube(5), points - 2.5).query(
-        points - 2.5, {"num_neighbors": 6, "exclude_ii": False}
-    )
-    wanted = np.asarray(query.toNeighborList().distances).reshape(400, 6)
-    np.testing.assert_allclose(index.nearest(points, 6).distances, np.sort(wanted, axis=1), atol=1e-5)
-
-
 @pytest.mark.exhaustive
 def test_many_random_worlds_with_rational_numbers():
     random = np.random.default_rng(11)

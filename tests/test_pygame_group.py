@@ -11,7 +11,7 @@ from hypothesis import example, given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 import broadphase as bp  # noqa: E402
-from broadphase.adapters.pygame import SpriteBodies, WorldGroup, spritecollide  # noqa: E402
+from broadphase.adapters.pygame import SpriteBodies, WorldGroup  # noqa: E402
 
 
 class Ball(pygame.sprite.Sprite):
@@ -114,26 +114,6 @@ def test_a_walk_along_the_floor():
     assert hero.rect == (4, 10, 4, 6)
     bodies.walk(hero, 3.5, 1.0)
     assert hero.rect == (7, 10, 4, 6)
-
-
-@given(st.lists(st.tuples(*[st.integers(-20, 20)] * 2, *[st.integers(1, 12)] * 2), min_size=1, max_size=30))
-def test_colliding_is_pygames_answer(rects):
-    group = WorldGroup(*(Ball(rect=rect) for rect in rects))
-    group.update()
-    for sprite in group:
-        right = [one for one in pygame.sprite.spritecollide(sprite, group, False) if one is not sprite]
-        assert set(group.colliding(sprite)) == set(right)
-        assert spritecollide(sprite, group, False) == pygame.sprite.spritecollide(sprite, group, False)
-
-
-@given(st.lists(st.tuples(*[st.integers(-20, 20)] * 2, *[st.integers(1, 12)] * 2), min_size=1, max_size=30))
-def test_colliding_is_pygames_answer_before_the_first_update(rects):
-    bodies = SpriteBodies()
-    group, others = WorldGroup(bodies=bodies), WorldGroup(bodies=bodies)
-    for k, rect in enumerate(rects):
-        sprite = Ball(others, group, rect=rect) if k % 3 else Ball(group, rect=rect)
-        right = [one for one in pygame.sprite.spritecollide(sprite, group, False) if one is not sprite]
-        assert set(group.colliding(sprite)) == set(right)
 
 
 def test_a_sprite_without_a_body_yet_still_blocks():
@@ -346,19 +326,6 @@ def test_a_body_that_is_moved_in_its_world_is_found_there():
     group.body(ball).shape = bp.Circle(50, 50, 4)
     assert group.colliding((40, 40, 8, 8)) == [ball]
     assert group.colliding((40, 40, 6.5, 6.5)) == []  # the corner of its bounds only
-
-
-def test_many_looks_at_many_sprites_see_the_last_update():
-    group = WorldGroup(*(Ball(rect=(10 * k, 0, 8, 8)) for k in range(600)))
-    query, (first, second, *_) = Ball(rect=(4, 0, 9, 8)), group.sprites()
-    group.update()
-    group.update(2)
-    first.rect.x, second.rect.size = 3_000, (1, 1)  # not seen before the next update
-    for _ in range(100):
-        assert group.colliding(query) == [first, second]
-    assert group.body(second).shape == bp.Box(12, 0, 8, 8)
-    group.update()
-    assert group.colliding(query) == [second]
 
 
 def test_colliding_is_in_the_order_of_the_group_and_without_empty_rects():

@@ -144,36 +144,3 @@ def test_movement(each):
             world.remove(one)
 
     each(check, range(60), of=10)
-
-
-def test_many_movers_near_slopes_and_away_from_them():
-    """Also after one that is pushed out, and where a bounce leads to a slope behind."""
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        world, alone = maps(rng)[0], World()
-        alone.tiles = world.tiles
-        boxes = [Box(*at, 4, 6) for at in rng.uniform((-60, -10), (80, 80), (30, 2)).tolist()]
-        motions = rng.uniform(-30, 30, (30, 2))
-        many = world.move_many([world.add(box) for box in boxes], *motions.T, "bounce", movers_block=False)
-        for box, motion, place in zip(boxes, motions.tolist(), many.places.tolist(), strict=True):
-            body = alone.add(box)
-            assert list(alone.move(body, *motion, "bounce")[:2]) == place
-            alone.remove(body)
-
-
-def test_many_rays_at_slopes_equal_single_ones():
-    """Also where a slope and a solid tile are as near: in quarters, so that many rays meet corners."""
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        level = TileMap(rng.random((6, 6)) < 0.3, 4)
-        for column, row in rng.integers(0, 6, (8, 2)).tolist():
-            level.set_slope(
-                column, row, *rng.choice([0, 0.5, 1.0], 2).tolist(), base=str(rng.choice(["top", "bottom"]))
-            )
-        starts, motions = rng.integers(-4, 100, (200, 2)) / 4, rng.integers(-4, 5, (200, 2)).astype(float)
-        motions[~motions.any(axis=1)] = 1.0
-        many = level.raycast(starts, motions, 50)
-        for at, (start, motion) in enumerate(zip(starts.tolist(), motions.tolist(), strict=True)):
-            one = level.raycast(tuple(start), tuple(motion), 50)
-            tile, distance = (one.tile, one.distance) if one else ((-1, -1), math.inf)
-            assert (tuple(many.tiles[at].tolist()), many.distances[at]) == (tile, distance)

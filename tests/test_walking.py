@@ -236,36 +236,6 @@ def test_what_stops_round_walkers_does_not_overlap_them(shape):
 
 
 @pytest.mark.smaller_set
-@pytest.mark.parametrize("shape", ROUND)
-def test_round_walkers_are_the_same_everywhere(shape):
-    """One by one, many at once, in a periodic world, upside down and with gravity to the side."""
-    world, turned, side = World(), World(), World()
-    for left, top, right, bottom in ([0, 48, 160, 64], [100, 40, 160, 48]):
-        world.add(Box(left, top, right - left, bottom - top), static=True)
-        turned.add(Box(left, -bottom, right - left, bottom - top), static=True)
-        side.add(Box(top, left, bottom - top, right - left), static=True)
-    around = World(period=(400, 400))
-    around.add_many([[0, 48, 160, 64], [100, 40, 160, 48]], static=True)
-    bodies = [standing(some, shape, 20, 30) for some in (world, around)]
-    upside = turned.add(standing(World(), shape, 20, -30).shape)
-    upside.move_to(upside.x, upside.y + -30 - upside.bounds[1])
-    lying = side.add(shape.rotated(90))
-    lying.move_to(lying.x + 30 - lying.bounds[2], lying.y + 20 - sum(lying.bounds[1::2]) / 2)
-    many = world.add(bodies[0].shape, sensor=False, category=2, mask=1)
-    bodies[0].category = 4
-    for _ in range(50):
-        walk = world.walk(bodies[0], 2, 3, step=8)
-        assert around.walk(bodies[1], 2, 3, step=8)[:2] == walk[:2]
-        assert world.walk_many([many], 2, 3, step=8).places.tolist() == [list(walk[:2])]
-        turned.walk(upside, 2, -3, step=8, down=(0, -1))
-        side.walk(lying, 3, 2, step=8, down=(1, 0))
-        left, top, right, bottom = bodies[0].bounds
-        assert upside.bounds == pytest.approx((left, -bottom, right, -top), abs=1e-9)
-        assert lying.bounds == pytest.approx((top, left, bottom, right), abs=1e-9)
-    assert bodies[0].bounds[3] == 40
-
-
-@pytest.mark.smaller_set
 @pytest.mark.parametrize(("corner", "passes"), [(0, False), (3.9, False), (4, True)])
 def test_corner_correction(corner, passes):
     world = World()
@@ -370,33 +340,6 @@ def test_pushed_out_of_what_it_starts_in():
     assert (walk.hits[0].other, walk.hits[0].time) == (wall, 0)
     coin = world.add(Circle(60, 15, 3), sensor=True)
     assert [hit.other for hit in world.walk(body, 60, 0).crossed] == [coin]
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("flip", [1, -1])
-def test_many_are_as_one_by_one(flip):
-    rng = np.random.default_rng(5)
-    places = rng.uniform(0, 300, (40, 2)).tolist()
-    motions = rng.uniform(-40, 40, (4, 40, 2))
-
-    def scene():
-        world = level("          \n  /##\\    \n # -   /# \n##########")
-        world.add(Circle(100, 120, 25), static=True)
-        world.add(Box(200, 60, 50, 20).rotated(30), static=True)
-        return world, [world.add(Box(x, y, 12, 20)) for x, y in places]
-
-    (many, bodies), (single, ones) = scene(), scene()
-    for body in ones:
-        body.category, body.mask = 2, 1
-    for motion in motions:
-        walks = many.walk_many(bodies, motion[:, 0], motion[:, 1], snap=4, down=(0, flip))
-        for k, body in enumerate(ones):
-            walk = single.walk(body, *motion[k].tolist(), snap=4, down=(0, flip))
-            assert walks.places[k].tolist() == [walk.x, walk.y]
-            assert walks.on_floor[k] == (walk.floor is not None)
-            mine = walks.hits.movers == k
-            assert walks.hits.times[mine].tolist() == [hit.time for hit in walk.hits]
-    many.validate()
 
 
 @pytest.mark.smaller_set
@@ -506,10 +449,11 @@ def test_no_walker_passes_what_has_stopped_it(each, kind, period):
         many = seed % 2
         for _ in range(3):
             dx, dy = (0.5 * (np.array(item.center) - np.array(hero.center))).tolist()
+            down = 0, 1 if seed % 4 < 2 else -1
             if many:
-                world.walk_many([hero], dx, dy, movers_block=True)
+                world.walk_many([hero], dx, dy, movers_block=True, down=down)
             else:
-                world.walk(hero, dx, dy)
+                world.walk(hero, dx, dy, down=down)
             met = contact(hero.shape, item.shape)
             assert met is None or met.depth < 1e-9, (met, hero, item)
 
@@ -586,3 +530,48 @@ def test_a_box_that_is_turned_by_a_quarter_walks():
         assert upright.bounds == pytest.approx(turned.bounds, abs=1e-9)
         assert ways[0].normal == pytest.approx(ways[1].normal)
         assert [way.floor and way.floor.id for way in ways] in ([None, None], [0, 0], [1, 1])
+
+
+def test_a_walker_that_only_touches_a_circle_is_outside():
+    for sx, sy in ((3, 4), (4, 3), (-3, 4), (-4, -3), (4, -3)):
+        world = World()
+        ball = world.add(Circle(0, 0, 5), static=True)
+        hero = world.add(Box(sx - (2 if sx < 0 else 0), sy - (2 if sy < 0 else 0), 2, 2))
+        before = hero.position
+        walk = world.walk(hero, -math.copysign(20, sx), 0)
+        assert [hit.other for hit in walk.hits] == [ball]
+        assert hero.position == pytest.approx(before, abs=1e-11)
+        assert contact(hero.shape, ball.shape) is None or contact(hero.shape, ball.shape).depth < 1e-11
+
+
+@pytest.mark.parametrize("period", [None, 128.0])
+@pytest.mark.parametrize("flip", [1.0, -1.0])
+@pytest.mark.parametrize("radius", [0.0, 3.0])
+def test_a_walk_leads_up_to_a_round_corner_itself(period, flip, radius):
+    """To the side as well as up, whatever the angle: not to a polygon around the corner."""
+    for dip in (0.5, 1.0, 2.5, 4.0):
+        for sign in (1.0, -1.0):
+            far = math.sqrt((5.0 + radius) ** 2 - (5.0 + radius - dip) ** 2)
+            world = World(period=period and (period, period))
+            world.add(Circle(64, 64, 5), static=True)
+            size = 2.0 * radius or 3.0
+            x, y = 64.0 + sign * 30.0, 64.0 + 5.0 + radius - dip
+            hero = world.add(
+                Circle(x, y, radius)
+                if radius
+                else Box(x if sign > 0 else x - size, 64.0 + 5.0 - dip, size, size)
+            )
+            before = hero.x
+            walk = world.walk(hero, -40.0 * sign, 0, down=(0, flip), steepest=0)
+            assert hero.x - before == pytest.approx(sign * (far - 30.0), abs=1e-10)
+            again = world.walk(hero, -40.0 * sign, 0, down=(0, flip), steepest=0)
+            assert (again.x, again.y) == pytest.approx((walk.x, walk.y), abs=1e-10)
+            # Up, from below the corner.
+            up = World(period=period and (period, period))
+            up.add(Circle(64, 64, 5), static=True)
+            x, y = 64.0 + sign * (5.0 + radius - dip), 64.0 + flip * 30.0
+            left, top = (x if sign > 0 else x - size), (y if flip > 0 else y - size)
+            jumper = up.add(Circle(x, y, radius) if radius else Box(left, top, size, size))
+            before = jumper.y
+            up.walk(jumper, 0, -40.0 * flip, down=(0, flip), steepest=89)
+            assert jumper.y - before == pytest.approx(flip * (far - 30.0), abs=1e-10)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import broadphase as bp
 from broadphase import ANY, Box, Circle, Polygon, World
 
 
@@ -304,28 +303,6 @@ def test_many_cross_what_each_would_cross_alone(items, motions, response, listen
     assert said[0] == said[1]
 
 
-@given(
-    st.builds(Box, NUMBERS, NUMBERS, SIZES, SIZES),
-    st.lists(st.tuples(SHAPES, st.booleans(), st.booleans())),
-    NUMBERS,
-    NUMBERS,
-    st.booleans(),
-)
-def test_one_walks_across_what_one_of_many_crosses(walker, items, dx, dy, is_sensor):
-    (one, alone), (other, together) = (furnished([(walker, is_sensor, False), *items]) for _ in range(2))
-    heard = [reported(world) for world in (one, other)]
-    for _ in range(2):
-        walk, walks = one.walk(alone[0], dx, dy), other.walk_many(together[:1], dx, dy, movers_block=True)
-        assert (walk.x, walk.y) == tuple(walks.places[0])
-        assert [(0, hit.other.id, hit.time, *hit.normal, *hit.touch) for hit in walk.crossed] == flat(
-            walks.crossed
-        )
-        for world in (one, other):
-            world.update()
-    said = [[(phase, a.id, b.id, depth) for phase, a, b, _, depth in calls] for calls in heard]
-    assert said[0] == said[1]
-
-
 def calls_of(call):
     """How many functions a call calls, of Python and of C: a cost that is the same on every machine."""
     calls = 0
@@ -401,9 +378,3 @@ def test_each_of_many_meets_those_before_it_where_they_have_come_to():
     # The second ends where the third is; the third then starts in it and passes the first where that is now.
     crossed = list(zip(moved.crossed.movers.tolist(), moved.crossed.others.tolist(), strict=True))
     assert crossed == [(1, third.id), (2, second.id), (2, first.id)]
-
-
-@pytest.mark.smaller_set
-def test_contacts_and_their_bodies_are_typed():
-    assert bp.Contact.__annotations__["a"] is bp.Body
-    assert bp.ShapeContact(*bp.contact(Box(0, 0, 2, 2), Box(1, 0, 2, 2))).a == Box(0, 0, 2, 2)

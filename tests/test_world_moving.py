@@ -1,6 +1,5 @@
 """Movement through a world: one body with every response, bodies that push, and the place that is free."""
 
-import math
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -8,49 +7,11 @@ import pytest
 from world_helpers import world_with
 
 from broadphase import Box, Capsule, Circle, Polygon, Tile, TileMap, World
-from broadphase.geometry.narrow_phase import contact
 
 STACK_CAPACITY = [[True] * 6, *[[True, False, False, False, False, True]] * 4, [True] * 6]
 
 
 # ---- one body
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize(
-    ("response", "place", "hits"),
-    [
-        ("slide", (5, 8), 1),
-        ("touch", (5, 2), 1),
-        ("cross", (20, 8), 1),
-        ("bounce", (-10, 8), 1),
-        (lambda hit: "touch", (5, 2), 1),
-        (lambda hit: None, (20, 8), 0),
-    ],
-)
-def test_every_response(response, place, hits):
-    world, [wall] = world_with(Box(15, -50, 10, 100))
-    body = world.add(Box(0, 0, 10, 10))
-    move = world.move(body, 20, 8, response)
-    assert body.position == (move.x, move.y) == place
-    assert [hit.other for hit in move.hits] == [wall] * hits
-    if hits:
-        assert move.hits[0][1:4] == (0.25, (-1, 0), (5, 2))
-
-
-@pytest.mark.smaller_set
-def test_hits_come_by_time_then_id_and_nothing_is_jumped_over():
-    world, _ = world_with()
-    far, second, first, thin = (
-        world.add(shape, static=True)
-        for shape in (Box(500, 0, 1, 10), Box(100, 5, 1, 5), Box(100, 0, 1, 5), Box(300, 0, 0, 10))
-    )
-    body = world.add(Box(0, 0, 10, 10))
-    move = world.move(body, 1e6, 0, "cross")
-    assert [hit.other for hit in move.hits] == [second, first, thin, far]
-    body.x = 0
-    move = world.move(body, 1e6, 0)
-    assert (body.x, move.right, move.hits[0].other) == (90, True, second)
 
 
 @pytest.mark.smaller_set
@@ -68,27 +29,6 @@ def test_what_blocks_and_what_does_not():
 
 
 @pytest.mark.smaller_set
-def test_bodies_see_each_other_where_they_are_now():
-    world = World()
-    a, b = world.add(Box(0, 0, 10, 10)), world.add(Box(50, 0, 10, 10))
-    world.move(b, -20, 0)
-    assert world.move(a, 100, 0).hits[0].other is b
-    assert a.x == 20
-    b.move_to(50, 0)
-    world.move(a, 100, 0)
-    assert a.x == 40
-
-
-@pytest.mark.smaller_set
-def test_a_body_that_starts_inside_is_pushed_out():
-    world, [wall] = world_with(Box(0, 0, 100, 100))
-    body = world.add(Box(95, 50, 10, 10))
-    move = world.move(body, 0, 0)
-    assert body.position == (100, 50)
-    assert (move.hits[0].other, move.hits[0].time, move.hits[0].normal) == (wall, 0, (1, 0))
-
-
-@pytest.mark.smaller_set
 def test_a_live_tile_counts_at_once():
     tiles = TileMap(np.array(STACK_CAPACITY), 10)
     world = World()
@@ -103,54 +43,6 @@ def test_a_live_tile_counts_at_once():
     assert world.try_move(body, 0, 1000) is None
     with pytest.raises(TypeError, match="tiles must be a TileMap"):
         world.tiles = [[True]]
-
-
-@pytest.mark.smaller_set
-def test_one_way_platforms():
-    tiles = TileMap([[False], [False]], 10)
-    tiles.set_one_way(0, 1, "top")
-    world = World()
-    world.tiles = tiles
-    body = world.add(Box(2, 15, 5, 5))
-    world.move(body, 0, -13)
-    assert body.y == 2
-    assert world.move(body, 0, 20).bottom
-    assert body.y == 5
-    assert world.grounded(body).other == Tile(0, 1)
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("step", [0.1, 1.0, 7.3, 1000.0])
-def test_walking_flush_never_snags(step):
-    tiles = TileMap(np.array([[False] * 400, [True] * 400]), 8.3)
-    world = World()
-    world.tiles = tiles
-    for k in range(30):
-        world.add(Box(k * 8.3, -8.3, 8.3, 8.3), static=True)
-    body = world.add(Box(1, 8.3 - 5, 5, 5))
-    while body.x + step < 400 * 8.3 - 5:
-        before = body.x
-        assert world.grounded(body)
-        move = world.move(body, step, 0)
-        assert move.hits == ()
-        assert body.x == before + step
-        if body.x > 60 * step:
-            break
-
-
-@pytest.mark.smaller_set
-def test_circles_and_polygons_among_boxes():
-    world, [ramp] = world_with(Polygon([(0, 100), (100, 0), (100, 100)]))
-    ball = world.add(Circle(20, 0, 10))
-    move = world.move(ball, 0, 200, "touch")
-    assert move.hits[0].other is ramp
-    assert contact(ball.shape, ramp.shape) is None
-    assert ball.y == pytest.approx(80 - 10 * math.sqrt(2))
-    box = world.add(Box(60, -50, 10, 10))
-    assert world.move(box, 0, 200, "touch").hits[0].other is ramp
-    assert world.grounded(box).other is ramp
-    assert world.grounded(ball).other is ramp
-    assert world.grounded(ball, (0, -1)) is None
 
 
 @pytest.mark.smaller_set
@@ -218,23 +110,6 @@ def test_what_a_function_changes_counts_from_the_next_movement_on(each, period):
         each(lambda first: [*pool.map(check, range(first, first + 6))], range(0, 120, 6), of=10)
 
 
-@pytest.mark.smaller_set
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ((math.nan, 0), "dx must be finite"),
-        ((0, 1e301), "leads beyond"),
-        ((0, 0, "fly"), "unknown response 'fly'"),
-    ],
-)
-def test_bad_moves_are_refused(arguments, says):
-    world = World()
-    body = world.add(Box(0, 0, 10, 10))
-    with pytest.raises(ValueError, match=says):
-        world.move(body, *arguments)
-    assert body.position == (0, 0)
-
-
 # ---- standing up, standing on
 
 
@@ -250,18 +125,6 @@ def test_resize_only_if_free():
     assert world.resize(body, Box(96, 4, 8, 16)) is None
     with pytest.raises(TypeError, match="must be a Box"):
         world.resize(body, None)
-
-
-@pytest.mark.smaller_set
-def test_which_bodies_block_a_place():
-    world, [wall] = world_with(Box(0, 0, 10, 10), tiles=TileMap([[True]], 5))
-    body = world.add(Box(5, 5, 10, 10))
-    assert world.blocker(Box(4, 4, 2, 2)) is wall
-    assert world.blocker(Box(4, 4, 2, 2), ignore=wall) is body
-    assert world.blocker(Box(4, 4, 2, 2), ignore=[wall, body]) == Tile(0, 0)
-    assert world.blocker(Box(15, 0, 2, 2)) is None
-    assert world.blocker(body) is wall
-    assert world.blocker(body, ignore=wall) is None
 
 
 # ---- pushing

@@ -5,67 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from broadphase import Box, Circle, Tile, TileMap, World
-
-
-def sets(rng, seed):
-    """Categories and masks in every other world."""
-    return {"category": int(rng.integers(1, 4)), "mask": int(rng.integers(1, 4))} if seed % 2 else {}
-
-
-def random_world(seed, count=40, walls=30, shapes="box"):
-    rng = np.random.default_rng(seed)
-    world = World()
-    solid = rng.random((20, 20)) < 0.15
-    world.tiles = TileMap(solid, 10)
-    for x, y, width, height in rng.uniform((0, 0, 1, 1), (200, 200, 20, 20), (walls, 4)).round(1).tolist():
-        shape = Circle(x, y, width / 2) if shapes == "mixed" and width > 12 else Box(x, y, width, height)
-        world.add(shape, static=True, sensor=bool(rng.random() < 0.1), **sets(rng, seed))
-    bodies = []
-    for x, y, width, height in rng.uniform((0, 0, 1, 1), (200, 200, 6, 6), (count, 4)).round(1).tolist():
-        shape = Circle(x, y, width / 2) if shapes == "mixed" and width > 4 else Box(x, y, width, height)
-        bodies.append(world.add(shape, **sets(rng, seed)))
-    return world, bodies, rng
-
-
-@pytest.mark.covering
-@pytest.mark.parametrize("response", ["slide", "touch", "cross", "bounce"])
-@pytest.mark.parametrize("shapes", ["box", "mixed"])
-def test_many_move_as_each_alone_among_static_bodies(response, shapes):
-    for seed in range(3):
-        world, bodies, rng = random_world(seed, shapes=shapes)
-        alone, same, _ = random_world(seed, shapes=shapes)
-        motions = rng.normal(size=(len(bodies), 2)) * 30
-        moved = world.move_many(bodies, motions[:, 0], motions[:, 1], response)
-        hits = []
-        for k, body in enumerate(same):
-            for other in same:
-                other.sensor = other is not body
-            move = alone.move(body, *motions[k], response)
-            assert moved.places[k].tolist() == [move.x, move.y]
-            for hit in move.hits:
-                is_tile = isinstance(hit.other, Tile)
-                hits.append((k, -1 if is_tile else hit.other.id, hit.time))
-        assert [body.position for body in bodies] == [body.position for body in same]
-        numbers = (moved.hits.movers.tolist(), moved.hits.others.tolist(), moved.hits.times.tolist())
-        assert list(zip(*numbers, strict=True)) == hits
-
-
-@pytest.mark.parametrize("shapes", ["box", "mixed"])
-def test_many_in_turn_go_as_one_after_the_other(shapes):
-    for seed in range(4):
-        world, bodies, rng = random_world(seed, shapes=shapes)
-        other, same, _ = random_world(seed, shapes=shapes)
-        for _ in range(5):
-            motions = rng.normal(size=(len(bodies), 2)) * rng.choice((1, 10))
-            moved = world.move_many(bodies, motions[:, 0], motions[:, 1], movers_block=True)
-            hits = []
-            for k, body in enumerate(same):
-                move = other.move(body, *motions[k])
-                hits += [(k, -1 if isinstance(hit.other, Tile) else hit.other.id) for hit in move.hits]
-            assert [body.position for body in bodies] == [body.position for body in same]
-            numbers = (moved.hits.movers.tolist(), moved.hits.others.tolist())
-            assert list(zip(*numbers, strict=True)) == hits
+from broadphase import Box, World
 
 
 @pytest.mark.smaller_set

@@ -115,55 +115,6 @@ def test_nearest(rule):
     assert world.nearest((0, 0), ignore=ranked[0][2]).bodies != [ranked[0][2]]
 
 
-def first_by_bisection(body, start, motion, max_distance):
-    """Where a ray first enters a shape: march in small steps, then halve."""
-    at, step = 0.0, 0.05
-
-    def inside(distance):
-        return overlap(
-            Circle(start[0] + motion[0] * distance, start[1] + motion[1] * distance, 1e-9), body.shape
-        )
-
-    while at < max_distance:
-        if inside(at):
-            low, high = max(at - step, 0.0), at
-            for _ in range(40):
-                middle = (low + high) / 2
-                low, high = (low, middle) if inside(middle) else (middle, high)
-            return high
-        at += step
-    return None
-
-
-@pytest.mark.smaller_set
-def test_rays(exhaustive):
-    world, rng = mixed_world(3, 30)
-    for _ in range(6 if exhaustive else 2):
-        start = tuple(rng.uniform(0, 100, 2).tolist())
-        angle = rng.uniform(0, 2 * math.pi)
-        motion = (math.cos(angle), math.sin(angle))
-        hits = world.query_ray(start, (motion[0] * 7, motion[1] * 7), 60)
-        assert [hit.distance for hit in hits] == sorted(hit.distance for hit in hits)
-        found = {hit.other: hit for hit in hits}
-        for body in world:
-            expected = first_by_bisection(body, start, motion, 60)
-            if expected is None:
-                if body in found:  # a corner, cut by less than a step
-                    at = found[body].distance + 1e-9
-                    assert overlap(
-                        Circle(start[0] + motion[0] * at, start[1] + motion[1] * at, 1e-8), body.shape
-                    )
-                continue
-            hit = found[body]
-            assert hit.distance == pytest.approx(expected, abs=0.06)
-            assert hit.point == pytest.approx(
-                (start[0] + motion[0] * hit.distance, start[1] + motion[1] * hit.distance)
-            )
-            assert math.hypot(*hit.normal) == pytest.approx(1.0 if hit.distance else 0.0)
-            assert hit.normal[0] * motion[0] + hit.normal[1] * motion[1] <= 0.0
-        assert world.raycast(start, motion, 60) == (hits[0] if hits else None)
-
-
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("scale", [1.0, 1e-7, 3e9])
@@ -325,24 +276,6 @@ def test_every_index_gives_the_same_answers(broadphase):
     other.validate()
 
 
-@pytest.mark.smaller_set
-def test_what_has_just_changed_is_found():
-    world = World()
-    body = world.add(Circle(0, 0, 1))
-    assert world.query_point((0, 0)) == [body]
-    body.x = 50
-    assert world.query_point((0, 0)) == []
-    assert world.query_point((50, 0)) == [body]
-    body.shape = Box(7, 7, 2, 2)
-    assert world.query_point((8, 8)) == [body]
-    world.positions = [[20, 20]]
-    assert world.nearest((0, 0)).bodies == world.query_point((21, 21)) == [body]
-    world.remove(body)
-    assert world.query_point((21, 21)) == []
-    assert world.nearest((0, 0)).bodies == world.nearest((0, 0)).ids.tolist() == []
-    assert world.raycast((0, 0), (1, 1)) is None
-
-
 @pytest.mark.parametrize("period", [None, (100.0, None)])
 def test_a_world_that_is_asked_often_finds_what_moved_between(period):
     """Bodies that wait are looked at one by one, and after some queries those that stand are in the trees."""
@@ -406,42 +339,6 @@ def test_bad_questions_are_refused():
     ):
         with pytest.raises(TypeError):
             call()
-
-
-def outline(shape):
-    """The shape as shapely has it; a circle is a point with a radius."""
-    shapely = pytest.importorskip("shapely")
-    if isinstance(shape, Circle):
-        return shapely.Point(shape.x, shape.y), shape.radius
-    if isinstance(shape, Box):
-        return shapely.box(*shape.bounds), 0.0
-    return shapely.Polygon(shape.points), 0.0
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_line_of_sight_is_free_where_shapely_finds_nothing_on_it(seed):
-    shapely = pytest.importorskip("shapely")
-    world, rng = mixed_world(seed)
-    bodies, seen = list(world), 0
-    for _ in range(150):
-        a, b = (bodies[k] for k in rng.choice(len(bodies), 2, replace=False))
-        start, end = (a, a.center)[rng.integers(2)], (b, b.center)[rng.integers(2)]
-        rules = RULES[rng.integers(len(RULES))]
-        ignored = [bodies[k] for k in rng.choice(len(bodies), 5)]
-        line = shapely.LineString([a.center, b.center])
-        gaps = [
-            line.distance(form) - radius
-            for body in chosen(world, **rules)
-            if not body.sensor and body is not start and body is not end and body not in ignored
-            for form, radius in [outline(body.shape)]
-        ]
-        if gaps and 0.0 < abs(min(gaps)) < 1e-9:
-            continue
-        free = not gaps or min(gaps) > 0.0
-        assert world.line_of_sight(start, end, ignore=ignored, **rules) == free
-        assert world.line_of_sight(end, start, ignore=ignored, **rules) == free
-        seen += free
-    assert 5 < seen < 145
 
 
 def test_a_line_of_sight_and_tiles_sensors_and_the_edge_of_a_period():
@@ -526,17 +423,6 @@ def test_a_rect_that_is_no_box_is_refused(numbers):
     rect.bottom = rect.top
     with pytest.raises((TypeError, ValueError), match=r"x (=|must)|y must|width"):
         world.query_box(rect)
-
-
-def test_bodies_by_tag():
-    world, _ = mixed_world(3)
-    gone = world.bodies("red")[2]
-    gone.remove()
-    assert world.bodies() == list(world)
-    for tag in ("red", ["red", "blue"], {"nothing"}):
-        wanted = {tag} if isinstance(tag, str) else set(tag)
-        assert world.bodies(tag) == [body for body in world if wanted & body.tags]
-    assert gone not in world.bodies("red")
 
 
 @pytest.mark.smaller_set

@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import broadphase as bp
 from broadphase import Box, Capsule, Circle, Polygon, RoundedBox, TileMap, World
@@ -145,42 +143,6 @@ def test_fans_ignore_the_querying_body():
     check(world, origins, directions, math.inf, some, some)
     check(world, origins, directions, math.inf, np.where(np.arange(len(each)) % 2, -1, ids), some)
     assert (world.raycast(origins, directions, tiles=False).distances == 0.0).any()
-
-
-coordinates = st.one_of(st.integers(-6, 6).map(float), st.floats(-8, 8))
-sizes = st.integers(1, 4).map(float)
-bodies_of_any_kind = st.tuples(
-    st.integers(0, 6), coordinates, coordinates, sizes, sizes, st.sampled_from([0.0, 0.0, 90.0, 33.0])
-)
-rays_of_any_kind = st.tuples(coordinates, coordinates, coordinates, coordinates).filter(
-    lambda ray: any(ray[2:])
-)
-
-
-@settings(max_examples=60)
-@given(
-    st.lists(bodies_of_any_kind, max_size=12),
-    st.lists(rays_of_any_kind, min_size=1, max_size=12),
-    st.sampled_from([0.0, 1.0, 5.0, math.inf]),
-    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 3)), max_size=12),
-)
-def test_any_rays_in_any_world(bodies, rays, max_distance, tiles):
-    world = World()
-    for kind, x, y, size, height, angle in bodies:
-        body = world.add(shape_of(kind, x, y, size, height))
-        if kind != 6:
-            body.angle = angle
-    if tiles:
-        world.tiles = TileMap(np.zeros((6, 6), bool), 2, (-6, -6))
-        for column, row, what in tiles:
-            if what == 0:
-                world.tiles.set(column, row, True)
-            else:
-                world.tiles.set_slope(column, row, *[(0, 1), (1, 0), (0.5, 0.5)][what - 1])
-    table = np.array(rays)
-    ignore = next(iter(world), None)
-    check(world, table[:, :2], table[:, 2:], max_distance)
-    check(world, table[:, :2], table[:, 2:], max_distance, ignore)
 
 
 def test_bad_rays_are_refused():

@@ -105,17 +105,6 @@ def test_stops_go_back_with_a_snapshot_and_with_an_interrupted_call():
 
 
 @pytest.mark.smaller_set
-def test_try_move_only_tests():
-    world = World()
-    calls = heard(world, "player", "wall")
-    player = world.add(Box(0, 0, 10, 10), tag="player")
-    wall = world.add(Box(30, 0, 10, 10), tag="wall")
-    assert world.try_move(player, 100, 0) is wall
-    world.update()
-    assert calls == []
-
-
-@pytest.mark.smaller_set
 @PERIODS
 def test_ignored_bodies_neither_block_nor_are_found(period):
     world = World(period=period)
@@ -189,18 +178,6 @@ def test_mistakes_are_named_at_once_and_by_public_names():
     for period in (None, (10, 10)):
         with pytest.raises(TypeError, match=r"^Index\.insert\(\)"):
             bp.BoxTree(period=period).insert()
-
-
-@pytest.mark.smaller_set
-def test_a_body_for_rects():
-    world = World()
-    body = world.add(Box.from_center((10, 20), 4, 6))
-    assert (body.rect, body.center) == ((8, 17, 4, 6), (10, 20))
-    body.remove()
-    assert not body.alive
-    assert len(world) == 0
-    with pytest.raises(ValueError, match="removed"):
-        body.remove()
 
 
 @pytest.mark.parametrize("period", [None, (400, 400)])
@@ -281,15 +258,3 @@ def test_arguments_that_change_others_change_nothing_else():
     centers = np.zeros((500, 2))
     assert len(world.query_radius(centers, Shrinks(centers, np.ones(500)))) == 500 * 500
     assert {body.position for body in bodies} == {(0.0, 0.0)}
-
-
-@pytest.mark.smaller_set
-def test_an_id_is_a_whole_number():
-    world = World()
-    world.add(Box(0, 0, 1, 1))
-    assert world.body(np.int64(0)).id == 0
-    for wrong in ("x", 0.5, None):
-        with pytest.raises(TypeError):
-            world.body(wrong)
-    with pytest.raises(ValueError, match="id"):
-        world.body(3)

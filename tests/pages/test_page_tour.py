@@ -365,28 +365,6 @@ def test_a_ball_is_dragged_for_as_long_as_one_likes(tour):
     until(page, "location.search === '?slider=6&ball=90,210'")
 
 
-def test_what_was_dragged_is_in_the_address_that_back_returns_to(tour):
-    page = tour("cells")
-    drag(page, -100, 40)
-    page.get_by_role("link", name="Next").click()
-    until(page, "tour.shown.step.name === 'twice'")
-    page.wait_for_timeout(500)  # nothing is written into the address of the next step
-    assert page.evaluate("location.search") == ""
-    page.go_back()
-    until(page, "tour.shown.step.name === 'cells'")
-    assert handle(page) == [140, 190]
-
-
-def test_nothing_swaps_where_nothing_moves_also_with_a_dragged_ball(tour):
-    page = tour("kept", "?slider=0&ball=60,60")
-    assert figure(page, "own") == "0"
-    assert shown_tests(page) == 0
-    drag(page, 150, 90)
-    assert figure(page, "own") == "0"
-    slide(page, 2)
-    assert int(figure(page, "own")) > 0
-
-
 # ---- the address
 
 
@@ -478,15 +456,6 @@ def test_an_embedded_step_takes_the_theme_of_the_page_around(site, tabs):
     page.evaluate("document.documentElement.dataset.theme = 'light'")
     until(frame, "document.documentElement.dataset.theme === 'light'")
     assert frame.evaluate("document.documentElement.scrollHeight <= innerHeight"), "all of it"
-
-
-def test_files_behind_any_server_are_the_same_tour(site, tour, tabs):
-    page = tabs(f"{site}?slider=6#all")
-    until(page, THERE)
-    slide(page, 3)
-    assert shown_tests(page) == 66
-    drag(page, -200, -110)
-    assert handle(page) == [40, 40]
 
 
 # ---- how it looks
