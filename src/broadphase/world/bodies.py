@@ -619,7 +619,7 @@ class BodyStore:
     marks: kernel.Bodies
     """What kernels read and mark, and the list of each index."""
     waiting: tuple[npt.NDArray[Any], ...]
-    """``listed``, the lists, how long they are, and ``alive``."""
+    """``listed``, the lists, how long they are, ``alive`` and ``layer``: what queries read."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
@@ -1123,7 +1123,7 @@ class BodyStore:
             changed[:, :capacity], counts = self.marks.changed, self.marks.counts
         marks = {**columns, "changed": changed, "counts": counts}
         columns["marks"] = kernel.Bodies(*(marks[name] for name in kernel.Bodies._fields))
-        columns["waiting"] = columns["listed"], changed, counts, columns["alive"]
+        columns["waiting"] = columns["listed"], changed, counts, columns["alive"], columns["layer"]
         self.table.reserve(most)
         places = self.table.places
         columns["x"], columns["y"] = places.x, places.y

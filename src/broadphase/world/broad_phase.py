@@ -24,12 +24,13 @@ from broadphase.indexes.storage import expect
 from broadphase.inputs import search
 from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.boxes.overlap import PairFilter
-from broadphase.kernels.movement.motion import EVERY_LAYER, Frame, put_waiting, take_list, take_moved
+from broadphase.kernels.movement.motion import EVERY_LAYER, Frame, take_list, take_moved
 from broadphase.kernels.movement.path import Buffers
 from broadphase.kernels.movement.sweep import MOST_TURNS
 from broadphase.kernels.pairs.near import boxes_in_layers, list_few, list_found, list_near
 from broadphase.kernels.shapes.queries import FEW
-from broadphase.kernels.tree.queries import put_in_box, search_rays
+from broadphase.kernels.tree.queries import search_rays
+from broadphase.kernels.tree.shapes import put_in_box
 from broadphase.methods.pair_order import as_pairs, sorted_rows
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.arrays import Floats, distinct
@@ -203,45 +204,36 @@ class BroadPhase:
 
     # ---- queries: each method begins with `hand_over`
 
-    def gather(self, box: Bounds, mover: int = NOT_IN, layers: Layers = ALL) -> int:
+    def gather(self, box: Bounds, layers: Layers = ALL) -> int:
         """Write the rows whose bounds overlap a box into ``buffers.near``, nearly sorted; how many.
 
         Others come, too, that are in an index of one of the layers.  In a periodic space any image of a body
-        may overlap the box.
-
-        A ``mover`` does not look for itself: where it alone has moved, its index need not know yet.  Where
-        few have moved, they are looked at one by one, because handing them over costs more.
+        may overlap the box.  Where few have moved, they are looked at one by one, because handing them over
+        costs more.
         """
         space = self._store.space
         if space.is_inner(box):
-            return self._gather(box, mover, layers)
+            return self._gather(box, layers)
         rows = set[int]()
         for part in space.images_of_box(box):
-            count = self._gather(part, mover, layers)
+            count = self._gather(part, layers)
             rows.update(self.buffers.near[:count].tolist())
         self.reserve(len(rows))
         self.buffers.near[: len(rows)] = sorted(rows)
         return len(rows)
 
-    def gathered(self, box: Bounds, mover: int = NOT_IN, layers: Layers = ALL) -> Rows:
+    def gathered(self, box: Bounds, layers: Layers = ALL) -> Rows:
         """`gather`, ascending, as an array of its own."""
-        count = self.gather(box, mover, layers)  # which may replace the buffers
+        count = self.gather(box, layers)  # which may replace the buffers
         rows = self.buffers.near[:count].copy()
         rows.sort()
         return rows
 
-    def _gather(self, box: Bounds, mover: int, layers: Layers) -> int:
+    def _gather(self, box: Bounds, layers: Layers) -> int:
         """`gather` without images."""
-        store, marks = self._store, self._store.marks
-        waiting = marks.counts.item(-1)
-        if waiting > _FEW_WAITING or self._unsettled:
-            self.hand_over(layers)
-            waiting = marks.counts.item(-1)
         bits = 3 if layers is ALL else sum(1 << number for number in _indexes_of(layers))
-        count: int = put_in_box(self._searched(), bits, box, self.buffers.near)
-        if count >= 0 and waiting and not (waiting == 1 and mover >= 0 and marks.listed.item(mover)):
-            shapes = store.table.columns if store.any_round else store.table.places
-            count = put_waiting(marks, store.alive, shapes, bits, box, self.buffers.near, count)
+        shapes = self._store.table.columns
+        count: int = put_in_box(*self.waiting_trees(layers), bits, box, shapes, self.buffers.near)
         if count < 0:
             rows = self.in_boxes(np.array([box]), layers)[:, 1]
             count = len(rows)
@@ -266,12 +258,11 @@ class BroadPhase:
             self.hand_over()
         return self._searched() if self._outdated else self._trees
 
-    def waiting_trees(self) -> tuple[tuple[Tree, ...], tuple[Any, ...]]:
+    def waiting_trees(self, layers: Layers = ALL) -> tuple[tuple[Tree, ...], tuple[Any, ...]]:
         """The trees of all bodies but for few that wait to be handed over, and what kernels read of those."""
-        store, marks = self._store, self._store.marks
-        if marks.counts.item(-1) > _FEW_WAITING or self._unsettled:
-            self.hand_over()
-        return self._searched() if self._outdated else self._trees, store.waiting
+        if self._store.marks.counts.item(-1) > _FEW_WAITING or self._unsettled:
+            self.hand_over(layers)
+        return self._searched() if self._outdated else self._trees, self._store.waiting
 
     def _searched(self) -> tuple[Tree, ...]:
         """The trees of both indexes, for kernels that search them in one call."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.boxes.overlap import agree
-from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers
+from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.crossing import HITS, cross_in_turn, cross_on_way
 from broadphase.kernels.movement.depenetration import filled_in, free_place
@@ -180,33 +180,6 @@ def take_moved(bodies, alive, index, ids, shapes):
     bodies.counts[-1] -= 1
     bodies.counts[index] = 0
     return np.int64(ids[row]), box
-
-
-@holds_gil
-@numbers(box=(4,))
-def put_waiting(bodies, alive, shapes, indexes, box, near, count):
-    """Correct what indexes found in a box, where few rows wait in their lists; how many rows there are now.
-
-    Bit k of ``indexes`` says that index k was searched; the first ``count`` of ``near`` are the rows found.
-    -1 if they do not fit.
-    """
-    kept = 0
-    for k in range(count):
-        if not bodies.listed[near[k]] & indexes:
-            near[kept] = near[k]
-            kept += 1
-    for index in range(INDEXES):
-        for k in range(bodies.counts[index] if indexes & (1 << index) else 0):
-            row = bodies.changed[index, k]
-            is_first = not bodies.listed[row] & indexes & ((1 << index) - 1)  # it may be in several lists
-            if is_first and alive[row] and indexes & (1 << _index_of(bodies.layer[row])):
-                left, top, right, bottom = bounds_of(shapes, row)
-                if left < box[2] and box[0] < right and top < box[3] and box[1] < bottom:
-                    if kept == near.shape[0]:
-                        return -1
-                    near[kept] = row
-                    kept += 1
-    return kept
 
 
 # -----------------------------------------------------------------------------------------------------------

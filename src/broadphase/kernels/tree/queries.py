@@ -613,31 +613,6 @@ REFUSED, STAYS, LEAVES = range(3)
 
 
 @holds_gil
-@numbers(values=(4,))
-def put_in_box(trees, bits, values, near):
-    """Write the ``rows`` of the boxes that overlap a box into ``near``; how many.
-
-    ``trees`` as of `shapes`; ``bits`` say which of them.  -1 if the rows do not fit, or if the
-    queue is too short for the search.
-    """
-    limits, queue = one_row(len(values), np.float64), some_rows(1, STACK_CAPACITY, np.int32)
-    set_limits(values, False, limits, NODE_0)
-    no_sets = few(0, np.uint32)
-    count, bit = np.int64(0), 1
-    for edges, children, boxes, names in trees:
-        if bits & bit != 0:
-            source = (edges, children, boxes, no_sets, no_sets, _NO_RULE, _NO_RULE)
-            begin, end, _ = find_candidates(source, limits, np.int64(1), queue, False)
-            if begin < 0 or count + (end - begin) > near.shape[0]:
-                return np.int64(-1)
-            for at in range(begin, end):
-                near[count] = names[queue[0, at]]
-                count += 1
-        bit *= 2
-    return count
-
-
-@holds_gil
 @numbers(values=(4, 6))
 def move_box(edges, children, links, where, boxes, reach, alive, end, i, values, margin, steps):
     """Give box ``i`` of the moving tree a new row, and update the tree as `move_boxes` does."""

@@ -10,7 +10,7 @@ import numpy as np
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import answers_at
 from broadphase.kernels.arrays.results import STACK_CAPACITY, STACK_ROWS, result
-from broadphase.kernels.boxes.queries import ray_distance
+from broadphase.kernels.boxes.queries import ray_distance, set_array
 from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.interrupts import goes_on
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers, objects, rows
@@ -67,47 +67,65 @@ def _is_far(x, y):
 
 
 @inline
-def _overlaps(query, shapes, rules, row):
-    """Whether a shape overlaps shape 0 of ``query``, where their bounds do."""
-    known = query.kinds[0] == BOX and shapes.kinds[row] == BOX
-    return fits(rules, row) and (known or contact_of(query, 0, shapes, row, False)[0])
+def _put_near(trees, waiting, bits, limits, queue, shapes, near):
+    """Write the rows of the shapes whose bounds overlap a box, in any order; how many, or `REFUSED`.
+
+    ``limits``, the box, and ``queue`` are one row each, and are written to; ``bits`` say which trees count.
+    ``waiting`` are shapes that are not where trees have them: those that are listed, the list of each tree,
+    how long each list is and all are, which shapes are alive, and in which tree (a bit of the layer).
+    """
+    (listed, changed, counts, alive, layer), box = waiting, limits[NODE_0]
+    bounds, none_waits = (box[0], box[1], box[2], box[3]), counts[counts.shape[0] - 1] == 0
+    set_limits(limits[NODE_0], False, limits, NODE_0)
+    no_sets, count, bit = few(0, np.uint32), np.int64(0), 1
+    for edges, children, boxes, names in trees:
+        if bits & bit != 0:
+            source = (edges, children, boxes, no_sets, no_sets, np.int64(-1), np.int64(-1))
+            first, last, _ = find_candidates(source, limits, np.int64(1), queue, False)
+            if first < 0 or count + (last - first) > near.shape[0]:
+                return REFUSED
+            for at in range(first, last):
+                row = names[queue[0, at]]
+                near[count] = row
+                count += np.int64(none_waits or listed[row] & bits == 0)
+        bit *= 2
+    for index in range(changed.shape[0]):
+        for k in range(counts[index] if bits & (1 << index) != 0 else 0):
+            row = changed[index, k]
+            is_first = listed[row] & bits & ((1 << index) - 1) == 0  # it may be in several lists
+            there = alive[row] and bits & (1 << (layer[row] & 1)) != 0
+            if is_first and there and bounds_overlap(bounds, bounds_of(shapes, row)):
+                if count == near.shape[0]:
+                    return REFUSED
+                near[count] = row
+                count += 1
+    return count
+
+
+@holds_gil
+@numbers(values=(4,))
+def put_in_box(trees, waiting, bits, values, shapes, near):
+    """`_put_near` for a box."""
+    limits, queue = one_row(4, np.float64), some_rows(1, STACK_CAPACITY, np.int32)
+    set_array(values, limits[NODE_0])
+    return _put_near(trees, waiting, bits, limits, queue, shapes, near)
 
 
 @inline
 def _overlapping(trees, waiting, limits, queue, query, shapes, rules, near):
     """Write the shapes that overlap shape 0 of ``query``, sorted; how many, or `REFUSED`.
 
-    ``limits``, its bounds, and ``queue`` are one row each, and are written to.  ``waiting`` are shapes that
-    are not where trees have them: which, in lists, how long each list is and all are, and which are alive.
+    ``limits``, its bounds, and ``queue`` are one row each, and are written to.
     """
-    (listed, changed, counts, alive), box = waiting, limits[NODE_0]
-    bounds, none_waits = (box[0], box[1], box[2], box[3]), counts[counts.shape[0] - 1] == 0
-    set_limits(limits[NODE_0], False, limits, NODE_0)
-    no_sets, count = few(0, np.uint32), np.int64(0)
-    for edges, children, boxes, names in trees:
-        source = (edges, children, boxes, no_sets, no_sets, np.int64(-1), np.int64(-1))
-        first, last, _ = find_candidates(source, limits, np.int64(1), queue, False)
-        if first < 0:
-            return REFUSED
-        for at in range(first, last):
-            row = names[queue[0, at]]
-            if (none_waits or listed[row] == 0) and _overlaps(query, shapes, rules, row):
-                if count == STACK_ROWS:
-                    return REFUSED
-                near[0, count] = row
-                count += 1
-    for index in range(changed.shape[0]):
-        for k in range(counts[index]):
-            row = changed[index, k]
-            is_first = listed[row] & ((1 << index) - 1) == 0  # it may be in several lists
-            if is_first and alive[row] and bounds_overlap(bounds, bounds_of(shapes, row)):
-                if count == STACK_ROWS:
-                    return REFUSED
-                if _overlaps(query, shapes, rules, row):
-                    near[0, count] = row
-                    count += 1
+    found, count = _put_near(trees, waiting, 3, limits, queue, shapes, near[0]), np.int64(0)
+    for at in range(found):
+        row = near[0, at]
+        known = query.kinds[0] == BOX and shapes.kinds[row] == BOX
+        if fits(rules, row) and (known or contact_of(query, 0, shapes, row, False)[0]):
+            near[0, count] = row
+            count += 1
     sort_near(near[0], count)
-    return count
+    return found if found < 0 else count
 
 
 @inline
@@ -185,8 +203,9 @@ def overlapping_each(trees, values, radii, radius, shapes, rules):
     edges, no_points = some_rows(4, 1, np.float64), one_row(2, np.float64)
     query = _one_shape(few(1, np.uint8), edges, few(1, np.int64), no_points)
     around = radii.shape[0] > 0 or radius >= 0.0
-    waiting = few(1, np.uint8), some_rows(1, 1, np.int32), few(1, np.int64), few(1, np.uint8)
-    waiting[2][0] = 0
+    flags, counts = few(1, np.uint8), few(1, np.int64)
+    counts[0] = 0
+    waiting = flags, some_rows(1, 1, np.int32), counts, flags, flags
     if not (columns == 4 or columns == 2) or (radii.shape[0] > 0 and radii.shape[0] != m):
         return found[:0], REFUSED
     if around and columns != 2:

@@ -195,7 +195,7 @@ class Character:
         rows[0], way[0], pushes[0] = row, (dx, dy), 0.0
         while True:
             kernel.regions_of(table, rows, way, pushes, rules, space, out)
-            others = broad_phase.gathered(tuple(out[0][0].tolist()), row)
+            others = broad_phase.gathered(tuple(out[0][0].tolist()))
             if ignored:
                 others = others[~np.isin(others, [*ignored])]
             memory.log.counts[:], first[1] = 0, len(others)

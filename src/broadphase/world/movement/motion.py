@@ -109,7 +109,7 @@ class Motion:
             return hit
         # Shapes that are no boxes count as flush where they are inside by a rounding error: only a step that
         # is deeper than that is a hit, at once.
-        near = self._broad_phase.gathered(bounds, row)
+        near = self._broad_phase.gathered(bounds)
         far = float(np.abs(self._store.table.bounds(near)).max(initial=0.0))
         step = step_beside(bounds, towards, DEEPER * max(far, largest, *map(abs, bounds)))
         hit = self._against(row, towards, step, ignored)
@@ -274,7 +274,7 @@ class Motion:
             if space.periodic:
                 space.check_displacement(dx, dy)
                 across = not space.is_inner(searched)
-            near = broad_phase.gather(searched, row)
+            near = broad_phase.gather(searched)
             if ignored:
                 rows = broad_phase.buffers.near
                 kept = [other for other in rows[:near].tolist() if other not in ignored]
@@ -341,7 +341,7 @@ class Motion:
         if store.any_sensor:
             left, top, right, bottom = store.bounds(row)
             swept = closed(swept_region(left, top, right - left, bottom - top, dx, dy, False))
-            near = self._broad_phase.gathered(swept, row)
+            near = self._broad_phase.gathered(swept)
             near = near[~np.isin(near, [*ignored])] if ignored else near
         movement = Movement(start.x + dx, start.y + dy, ())
         store.put(row, movement.x, movement.y)
