@@ -45,9 +45,8 @@ _SPARE_GROUPS = 64
 # The layers of a world.  Those that move are in one index, those that do not in another; bodies without
 # listeners are layers of their own, which cost an update nothing.  The layer of what is static comes next.
 MOVING, STATIC, QUIET_MOVING, QUIET_STATIC = range(4)
-Layers: TypeAlias = tuple[int, ...]
-ALL = (MOVING, STATIC, QUIET_MOVING, QUIET_STATIC)
-LISTENED, STATICS = (MOVING, STATIC), (STATIC, QUIET_STATIC)
+# Several are a bit for each.
+ALL, LISTENED, STATICS = 15, 1 << MOVING | 1 << STATIC, 1 << STATIC | 1 << QUIET_STATIC
 
 Bits = npt.NDArray[np.uint32]
 Ignored: TypeAlias = Collection[int]
@@ -601,7 +600,7 @@ class BodyStore:
     group: npt.NDArray[np.int32]
     """The number of its set of tags, see `TagSets`."""
     layer: npt.NDArray[np.int8]
-    """One of `ALL`; even ones are in the index of what moves."""
+    """Even ones are in the index of what moves."""
     listed: npt.NDArray[np.uint8]
     """The indexes whose lists contain the body."""
     touched: npt.NDArray[np.bool_]

@@ -24,7 +24,7 @@ from broadphase.indexes.storage import expect
 from broadphase.inputs import search
 from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.boxes.overlap import PairFilter
-from broadphase.kernels.movement.motion import EVERY_LAYER, Frame, take_list, take_moved
+from broadphase.kernels.movement.motion import Frame, take_list, take_moved
 from broadphase.kernels.movement.path import Buffers
 from broadphase.kernels.movement.sweep import MOST_TURNS
 from broadphase.kernels.pairs.near import boxes_in_layers, list_few, list_found, list_near
@@ -35,10 +35,12 @@ from broadphase.methods.pair_order import as_pairs, sorted_rows
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.runtime.memory import PairArray
-from broadphase.world.bodies import ALL, BodyStore, Ignored, Layers, Rows
+from broadphase.world.bodies import ALL, STATICS, BodyStore, Ignored, Rows
 
 # The index of bodies that move, and that of static ones.
 _DYNAMIC, _STATIC = _BOTH = (0, 1)
+_LAYERS = ALL ^ STATICS, STATICS
+"""Those of each."""
 
 # So many bodies that have moved are looked at one by one by each query, before the indexes get to know.
 _FEW_WAITING = 128
@@ -127,13 +129,15 @@ class BroadPhase:
 
     # ---- keeping up
 
-    def hand_over(self, layers: Layers = ALL) -> int:
+    def hand_over(self, layers: int = ALL) -> int:
         """Bring the indexes of these layers up to date; how many boxes were moved or inserted."""
         counts = self._store.marks.counts.tolist()
         if not counts[-1] and not self._unsettled:
             return 0
         sent = 0
-        for number in _indexes_of(layers):
+        for number in _BOTH:
+            if not layers & _LAYERS[number]:
+                continue
             if number in self._unsettled:
                 sent += self._fill(number)
             elif counts[number]:
@@ -204,7 +208,7 @@ class BroadPhase:
 
     # ---- queries: each method begins with `hand_over`
 
-    def gather(self, box: Bounds, layers: Layers = ALL) -> int:
+    def gather(self, box: Bounds, layers: int = ALL) -> int:
         """Write the rows whose bounds overlap a box into ``buffers.near``, nearly sorted; how many.
 
         Others come, too, that are in an index of one of the layers.  In a periodic space any image of a body
@@ -222,16 +226,16 @@ class BroadPhase:
         self.buffers.near[: len(rows)] = sorted(rows)
         return len(rows)
 
-    def gathered(self, box: Bounds, layers: Layers = ALL) -> Rows:
+    def gathered(self, box: Bounds, layers: int = ALL) -> Rows:
         """`gather`, ascending, as an array of its own."""
         count = self.gather(box, layers)  # which may replace the buffers
         rows = self.buffers.near[:count].copy()
         rows.sort()
         return rows
 
-    def _gather(self, box: Bounds, layers: Layers) -> int:
+    def _gather(self, box: Bounds, layers: int) -> int:
         """`gather` without images."""
-        bits = 3 if layers is ALL else sum(1 << number for number in _indexes_of(layers))
+        bits = (layers & _LAYERS[0] > 0) | (layers & _LAYERS[1] > 0) << 1
         shapes = self._store.table.columns
         count: int = put_in_box(*self.waiting_trees(layers), bits, box, shapes, self.buffers.near)
         if count < 0:
@@ -258,7 +262,7 @@ class BroadPhase:
             self.hand_over()
         return self._searched() if self._outdated else self._trees
 
-    def waiting_trees(self, layers: Layers = ALL) -> tuple[tuple[Tree, ...], tuple[Any, ...]]:
+    def waiting_trees(self, layers: int = ALL) -> tuple[tuple[Tree, ...], tuple[Any, ...]]:
         """The trees of all bodies but for few that wait to be handed over, and what kernels read of those."""
         if self._store.marks.counts.item(-1) > _FEW_WAITING or self._unsettled:
             self.hand_over(layers)
@@ -281,7 +285,7 @@ class BroadPhase:
             self.buffers = new_buffers(rows, rows, smaller.farthest)
             self.buffers.near[:count] = smaller.near[:count]
 
-    def rows_in_boxes(self, boxes: Floats, layers: Layers) -> npt.NDArray[np.int32]:
+    def rows_in_boxes(self, boxes: Floats, layers: int) -> npt.NDArray[np.int32]:
         """`in_boxes`, where in a periodic space any image may overlap: sorted, each row once a box."""
         space = self._store.space
         if not space.periodic:
@@ -293,30 +297,28 @@ class BroadPhase:
         keys = distinct(owners[found[:, 0]] << 32 | found[:, 1])
         return as_pairs(keys)
 
-    def in_boxes(self, boxes: BoxArray, layers: Layers) -> npt.NDArray[np.int32]:
+    def in_boxes(self, boxes: BoxArray, layers: int) -> npt.NDArray[np.int32]:
         """Rows ``[query, row]`` whose bounds overlap, unsorted."""
         self.hand_over(layers)
         found = [np.empty((0, 2), np.int32)]
-        for number in _indexes_of(layers):
-            index = self._indexes[number]
-            if len(index) and len(boxes):
+        for index, rows, own in zip(self._indexes, self._rows, _LAYERS, strict=True):
+            if layers & own and len(index) and len(boxes):
                 pairs = index.query_box(boxes)
-                pairs[:, 1] = self._rows[number][pairs[:, 1]]
-                if not all(layer in layers for layer in ALL[number::2]):
-                    pairs = pairs[_in_layers(layers, self._store.layer[pairs[:, 1]])]
+                pairs[:, 1] = rows[pairs[:, 1]]
+                if layers & own != own:
+                    pairs = pairs[layers >> self._store.layer[pairs[:, 1]] & 1 != 0]
                 found.append(pairs)
         return np.concatenate(found)
 
-    def near_movers(self, rows: Rows, regions: Floats, layers: int, passes: int) -> Near:
+    def near_movers(self, rows: Rows, regions: Floats, meets: int) -> Near:
         """What may be near movers, each of which stays within its region.
 
         That is bodies in the layers with these bits, sensors, and other movers wherever they may come to; all
         bodies, if a mover is a sensor.
         """
         store = self._store
-        meets = layers | passes
         if store.any_sensor:
-            meets |= EVERY_LAYER if store.sensor[rows].any() else EVERY_LAYER + 1
+            meets |= ALL if store.sensor[rows].any() else ALL + 1
         return self.near_regions(rows, regions, meets)
 
     def near_regions(
@@ -367,7 +369,7 @@ class BroadPhase:
     def _near_few(self, rows: Rows, regions: Floats, meets: int, limit: int, moving: bool) -> Near:
         """`near_regions` where they are few among many: a query for each."""
         store = self._store
-        layers = ALL if meets >= EVERY_LAYER else tuple(layer for layer in ALL if meets >> layer & 1)
+        layers = min(meets, ALL)
         parts, at_once = [np.empty((0, 2), np.int32)], max(limit // store.live, FEW)
         for begin in range(0, len(rows), at_once):  # a portion cannot find far more than the limit
             found = self.rows_in_boxes(regions[begin : begin + at_once], layers)
@@ -406,17 +408,6 @@ class BroadPhase:
             expect(np.count_nonzero(ids != NOT_IN) == len(rows), "no row is in an index twice")
             expect(np.array_equal(store.table.bounds(rows), index.boxes), "indexes know where bodies are")
         expect(sum(map(len, self._indexes)) == store.live, "every body is in an index")
-
-
-def _indexes_of(layers: Layers) -> Layers:
-    """The indexes that hold some layers."""
-    return _BOTH if layers is ALL else tuple({layer & 1 for layer in layers})
-
-
-def _in_layers(layers: Layers, those: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
-    """Which layers are among some."""
-    chosen: npt.NDArray[np.bool_] = sum(1 << layer for layer in layers) >> those & 1 != 0
-    return chosen
 
 
 def _longer(numbers: Rows, least: int) -> Rows:

@@ -25,7 +25,7 @@ from broadphase.kernels.pairs import changes as kernel
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import available_memory
-from broadphase.world.bodies import LISTENED, MOVING, STATIC, Body, BodyStore
+from broadphase.world.bodies import LISTENED, Body, BodyStore
 from broadphase.world.broad_phase import BroadPhase, Near
 from broadphase.world.hits import NO_HITS, HitArrays
 from broadphase.world.listeners import Contact, ContactRows, Listener, Listeners, Match, Matcher
@@ -35,8 +35,6 @@ Rows = npt.NDArray[np.integer[Any]]
 
 _new: Any = tuple.__new__  # a named tuple in half the time
 
-# The layers of bodies with listeners.
-_HEARD = 1 << MOVING | 1 << STATIC
 # So many contacts become objects at once: NumPy converts a hundred numbers as fast as one.
 _AT_ONCE = 256
 # So few touched bodies have few pairs, too.
@@ -388,7 +386,7 @@ class ContactTracker:
             near = Near(np.array([0, *accumulate(map(len, found))], np.int64), np.concatenate(found))
         else:
             bounds, limit = store.table.bounds(rows), self._limit() if len(rows) > _FEW else NO_LIMIT
-            near = broad_phase.near_regions(rows, bounds, _HEARD, limit, moving=False)
+            near = broad_phase.near_regions(rows, bounds, LISTENED, limit, moving=False)
         return rows, bounds, *self._wanted(rows, near)
 
     def _wanted(self, rows: Rows, near: Near) -> Near:

@@ -2051,7 +2051,7 @@ class World:
         """What the world holds, and what its last update did."""
         store, dispatch, contacts = self._state.store, self._dispatch, self._state.contacts
         began, stayed, ended = map(len, dispatch.events)
-        listened = (store.layer == LISTENED[0]) | (store.layer == LISTENED[1])
+        listened = LISTENED >> store.layer & 1 != 0
         return WorldStats(
             bodies=store.live,
             static=int((store.alive & store.static).sum()),

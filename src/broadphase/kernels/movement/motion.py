@@ -196,7 +196,6 @@ ALWAYS, IF_FREE, ONLY_TEST = 0, 1, 2  # when a body moves: always, only if nothi
 # the gap before sloped surfaces, or for any change of direction.
 EXACT, PADDED, WIDE = 1, 2, 3
 CROWDED = 4  # beside the results of `path.follow`: more images are near than the memory holds
-EVERY_LAYER = 15  # a bit for each layer
 ALL_OF_THEM = -1  # in place of layers: what is near blocks, whatever its rules
 
 _EVERYWHERE = -math.inf, -math.inf, math.inf, math.inf

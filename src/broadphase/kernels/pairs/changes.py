@@ -352,16 +352,15 @@ def replace_pairs(base, gone, keys, out):
 
 @inline
 def _touched_rows(touched, alive, layer, layers, count):
-    """The rows of bodies in two layers that were touched: first those of the first."""
+    """The rows of bodies in some layers that were touched."""
     found = np.int64(0)
     for row in range(count):
         found += np.int64(touched[row] and alive[row])
     rows, listed = np.empty(found, np.int32), 0
-    for of_layer in range(2):
-        for row in range(count if found > 0 else 0):
-            if touched[row] and alive[row] and layer[row] == layers[of_layer]:
-                rows[listed] = row
-                listed += 1
+    for row in range(count if found > 0 else 0):
+        if touched[row] and alive[row] and (layers >> np.int64(layer[row])) & 1 != 0:
+            rows[listed] = row
+            listed += 1
     return rows[:listed]
 
 
@@ -426,7 +425,7 @@ def _contacts_near(table, bodies, alive, layers, changed, near, period, tags, ke
 
     Mover ``m`` is ``rows[m]``; ``others[first[m]:first[m + 1]]`` are the bodies whose bounds meet its region,
     and the movers whose regions do.  So these are all pairs as long as the bodies that were touched,
-    ``changed`` in two layers, are movers within their regions; else -1 is returned.
+    ``changed`` in the layers, are movers within their regions; else -1 is returned.
 
     Candidates are the pairs with a touched body that a listener may want; each is tested.
     """
@@ -439,7 +438,7 @@ def _contacts_near(table, bodies, alive, layers, changed, near, period, tags, ke
         if not (touched[row] and alive[row]):
             continue
         bounds = bounds_of(table, row)
-        if bodies.layer[row] == layers[0] or bodies.layer[row] == layers[1]:
+        if (layers >> np.int64(bodies.layer[row])) & 1 != 0:
             for axis in range(2):
                 low, high, length = bounds[axis], bounds[axis + 2], period[axis]
                 if length < math.inf and regions[m, axis] > -math.inf:
@@ -562,8 +561,8 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
         What movements mark, by row.
     more : tuple
         By row: ``alive, renewed, serial``.
-    layers : (int, int)
-        The layers of bodies with listeners: that of those that move, and that of static ones.
+    layers : int
+        The layers of bodies with listeners, a bit for each.
     rows : int
         How many are in use.
     period : f8[1]
@@ -593,7 +592,7 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
         How many contacts there are; how many began, stayed and ended; how many only passed; how many pairs
         were tested.
     touched : i4[1]
-        The rows that were touched, those that move first, if how many was not known.
+        The rows that were touched, if how many was not known.
     """
     ids, normals, depths, _, overlaps = before
     alive, renewed, serial = more

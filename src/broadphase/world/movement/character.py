@@ -17,18 +17,18 @@ from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, cosine_si
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
-from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers, Rows
+from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Rows
 from broadphase.world.hits import Hit, Movements, Walk, hits_of, walked_to
 from broadphase.world.movement.crossing import note_crossings
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion, widen
-from broadphase.world.movement.sweep import bits_of, checked_displacement
+from broadphase.world.movement.sweep import checked_displacement
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 
 WalkRules: TypeAlias = tuple[float, float, float, float, bool, tuple[float, float]]
 """``snap, steepest, step, corner, drop, down``"""
-_Call: TypeAlias = tuple[Rows, Floats, WalkSettings, Layers, Ignored]
+_Call: TypeAlias = tuple[Rows, Floats, WalkSettings, int, Ignored]
 """Who walks, how far, by which rules, among what, and what does not count; checked."""
 
 _EIGHTH = [*(cosine_sine(11.25 * k) for k in (1, 2, 3)), (math.sqrt(0.5), math.sqrt(0.5))]
@@ -190,7 +190,7 @@ class Character:
         state, memory = self._state, self._memory
         store, broad_phase = state.store, state.broad_phase
         table, space = store.table.columns, (state.space.lengths, state.space.low, state.space.high)
-        blocking = store.marks, bits_of(ALL), (store.group, store.tag_sets.bits)
+        blocking = store.marks, ALL, (store.group, store.tag_sets.bits)
         (rows, way, pushes, first), out = self._one, self._out
         rows[0], way[0], pushes[0] = row, (dx, dy), 0.0
         while True:
@@ -222,14 +222,13 @@ class Character:
         state, store, count = self._state, self._state.store, len(rows)
         table, space = store.table.columns, (state.space.lengths, state.space.low, state.space.high)
         self._check_shapes(rows[table.kinds[rows] != BOX].tolist())
-        blocking = store.marks, bits_of(layers), (store.group, store.tag_sets.bits)
+        blocking = store.marks, layers, (store.group, store.tag_sets.bits)
         numbers, memory, begin, done = rows.astype(np.int64), _Memory(count), 0, kernel.INSIDE
         pushes, out = np.zeros(count), (np.empty((count, 4)), np.empty(count, np.bool_))
         while begin < count:
             if done == kernel.INSIDE:  # earlier ones are at their new places
                 kernel.regions_of(table, numbers, ways, pushes, rules, space, out)
-                passes = 0 if layers is ALL else 1 << MOVING
-                near = state.broad_phase.near_movers(rows, out[0], bits_of(layers), passes)
+                near = state.broad_phase.near_movers(rows, out[0], layers | 1 << MOVING)
                 near = near.without(ignored) if ignored else near
                 around = state.grid, _RING, store.static, store.one_way, *out
                 scene = Scene(table, numbers, near.rows, near.first, *around)

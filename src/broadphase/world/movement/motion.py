@@ -20,7 +20,7 @@ from broadphase.kernels.movement.sweep import BOUNCE, CROSS
 from broadphase.kernels.shapes.images import overlap_depth
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_shape, as_two
-from broadphase.world.bodies import ALL, MOVING, Body, Ignored, Layers, Rows
+from broadphase.world.bodies import ALL, MOVING, Body, Ignored, Rows
 from broadphase.world.broad_phase import closed
 from broadphase.world.hits import (
     RESPONSES,
@@ -37,7 +37,6 @@ from broadphase.world.movement.sweep import (
     DEEPER,
     EVERYWHERE,
     Path,
-    bits_of,
     checked_displacement,
     first_against,
     step_beside,
@@ -185,7 +184,7 @@ class Motion:
         response: Response,
         ignored: Ignored = (),
         when: int = kernel.ALWAYS,
-        layers: Layers = ALL,
+        layers: int = ALL,
     ) -> Movement:
         """Move a body as far as it can, and note what it crosses: all of it or, interrupted, nothing.
 
@@ -213,7 +212,7 @@ class Motion:
         self._contacts.forget(noted)
 
     def _move_fast(
-        self, row: int, dx: float, dy: float, response: Answer, ignored: Ignored, when: int, layers: Layers
+        self, row: int, dx: float, dy: float, response: Answer, ignored: Ignored, when: int, layers: int
     ) -> Movement:
         """The movement in one call of a kernel, mostly."""
         code = RESPONSES.get(response)
@@ -234,7 +233,7 @@ class Motion:
         passed: Sequence[Hit] = ()
         if crossed:
             passed = hits_of(self._store.bodies, written[found : found + crossed], "cross")
-            if layers is not ALL:
+            if layers != ALL:
                 passed = [hit for hit in passed if self._crosses(row, hit.other.id)]
         if code == CROSS and moves:
             passed = [*(hit for hit in hits if isinstance(hit.other, Body)), *passed]
@@ -258,7 +257,7 @@ class Motion:
         return store.layer.item(other) == MOVING and self._contacts.concerns(row, other)
 
     def _sweep(
-        self, row: int, dx: float, dy: float, code: int, ignored: Ignored, when: int, layers: Layers
+        self, row: int, dx: float, dy: float, code: int, ignored: Ignored, when: int, layers: int
     ) -> tuple[Any, bool]:
         """What `kernel.move_body` returns, and whether images took part; the hits are in `buffers`."""
         store, space, broad_phase, grid = self._store, self._space, self._broad_phase, self._state.grid
@@ -279,7 +278,7 @@ class Motion:
                 rows = broad_phase.buffers.near
                 kept = [other for other in rows[:near].tolist() if other not in ignored]
                 near, rows[: len(kept)] = len(kept), kept
-            around, way = (store.marks, store.one_way, bits_of(layers)), (row, dx, dy, code, when)
+            around, way = (store.marks, store.one_way, layers), (row, dx, dy, code, when)
             memory = broad_phase.buffers, grid, searched
             if across:
                 others, images = broad_phase.buffers.near[:near].copy(), (broad_phase.frame, space.lengths)

@@ -13,7 +13,7 @@ from broadphase.kernels.movement.path import FULL, TOO_FAR
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import as_places, as_two, checked_points
-from broadphase.world.bodies import ALL, MOVING, STATICS, Ignored, Layers, Rows
+from broadphase.world.bodies import ALL, MOVING, STATICS, Ignored, Rows
 from broadphase.world.broad_phase import Near
 from broadphase.world.hits import (
     NO_HITS,
@@ -34,7 +34,6 @@ _HITS_EACH, _LEAST_CAPACITY = 2, 32
 # A call of the kernel makes about so many tests, so that Ctrl-C is answered: some 50 ms.
 _MOST_TESTS = 1e6
 _NAMES = tuple(RESPONSES)
-_STATIC_BITS = sum(1 << layer for layer in STATICS)
 # Up to so many bodies are moved one by one: 2.8 us each, where a call of the kernel for many takes 60.
 _FEW = 16
 
@@ -161,14 +160,14 @@ class _Call:
         rows: Rows,
         displacements: Floats,
         responses: npt.NDArray[np.int8],
-        layers: Layers,
+        layers: int,
         ignored: Ignored,
     ) -> None:
         self._motion, self._state, self._store = motion, motion._state, motion._store
         self._rows, self._displacements, self._responses = rows, displacements, responses
         self._layers, self._ignored = layers, ignored
         """Those that block, and the rows that do not."""
-        self._waits = layers is not ALL
+        self._waits = layers != ALL
         """Static movers stay where they were until all have moved: the others see them there."""
         store = self._store
         self.lifts = rows[store.one_way[rows] != 0].tolist() if store.any_one_way else ()
@@ -257,11 +256,10 @@ class _Call:
         known = rows, self._displacements, self._responses
         around = self._pushes, begin, reach, (space.lengths, space.low, space.high), out
         kernel.regions_of(store.table.columns, *known, *around)
-        blocks, passes = (_STATIC_BITS, 1 << MOVING) if self._waits else (kernel.EVERY_LAYER, 0)
-        near = state.broad_phase.near_movers(rows, self._regions, blocks, passes)
+        near = state.broad_phase.near_movers(rows, self._regions, self._layers | self._waits << MOVING)
         self._near = near.without(self._ignored) if self._ignored else near
         met = self._near.without_pairs(rows, self._riders) if self._riders else self._near
-        self._movers, self._blocks, self._grid = _new(kernel.Movers, (*known, *out, *met)), blocks, grid
+        self._movers, self._grid = _new(kernel.Movers, (*known, *out, *met)), grid
 
     def _move_from(self, begin: int, hits: list[Floats], crossed: list[Floats]) -> int:
         """Move some movers in one call of the kernel; which is the next."""
@@ -271,7 +269,7 @@ class _Call:
         met, passed = broad_phase.buffers.hits, np.empty((self._most_hits, 9))
         starts = store.places(self._rows[begin:]) if self.lifts and not self._waits else None
         next_one, done, found, over = kernel.move_many(
-            *(store.table.columns, (store.marks, store.one_way, self._blocks)),
+            *(store.table.columns, (store.marks, store.one_way, self._layers)),
             *((store.group, store.tag_sets.bits), self._movers, begin, self._grid, broad_phase.buffers),
             *((broad_phase.frame, state.space.lengths), (self._places, passed), (_MOST_TESTS, self._waits)),
         )

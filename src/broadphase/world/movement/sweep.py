@@ -19,7 +19,7 @@ from broadphase.kernels.movement.one_way import sides_of_rows
 from broadphase.kernels.movement.path import Buffers
 from broadphase.kernels.shapes.queries import FEW
 from broadphase.kernels.shapes.table import bounds_of
-from broadphase.world.bodies import ALL, Ignored, Layers
+from broadphase.world.bodies import ALL, Ignored
 from broadphase.world.broad_phase import closed, new_buffers, new_frame
 from broadphase.world.hits import Answer, Hit, Movement, answered, code_of, hits_of
 from broadphase.world.state import State
@@ -50,7 +50,7 @@ class Path:
     ) -> None:
         store = state.store
         self._state, self._row, self._ignored = state, row, ignored
-        self._layers = motion.EVERY_LAYER if only is None else motion.ALL_OF_THEM
+        self._layers = ALL if only is None else motion.ALL_OF_THEM
         self._only = None if only is None else np.array([only], np.int32)
         self._one_way = np.zeros_like(store.one_way) if solid else store.one_way
         self._grid = state.grid if only is None else NO_TILES
@@ -247,11 +247,6 @@ class Path:
             near, sides = np.arange(self._near, dtype=np.int32), self._buffers.sides
             reached = sweep_shapes.sides_reached(self._mover, dx, dy, self._table, near, sides, self._grid)
         return Movement(self._mover.x.item(), self._mover.y.item(), tuple(hits), (), reached)
-
-
-def bits_of(layers: Layers) -> int:
-    """Layers as kernels take them."""
-    return motion.EVERY_LAYER if layers is ALL else sum(1 << layer for layer in layers)
 
 
 def _pushed_by(hits: list[Hit], found: list[Hit]) -> list[Hit]:
