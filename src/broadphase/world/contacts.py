@@ -199,10 +199,8 @@ class Contacts(Sequence[Contact]):
         turned = self._found.matcher.turned(listener, self._columns.groups)
         if before is not None:
             turned[before._found.matcher.turned(listener, before._columns.groups) == turned] = -1
-        rows = np.flatnonzero(turned >= 0)
-        ids, normals, swap = self.ids[rows], self.normals[rows], turned[rows] == 1
-        ids[swap], normals[swap] = ids[swap, ::-1], 0.0 - normals[swap]
-        return ContactRows(ids[:, 0], ids[:, 1], normals, self.depths[rows])
+        rows: ContactRows = _new(ContactRows, kernel.turned_contacts(turned, *self._columns[:3]))
+        return rows
 
     def _some(self, rows: Rows) -> Iterator[Contact]:
         columns = self._columns_of(rows, *self._matches(rows))
@@ -264,13 +262,13 @@ class Began(NamedTuple):
     """The contacts that began for a listener, and the serial numbers of their bodies at that time."""
 
     rows: ContactRows
-    serials: npt.NDArray[np.int64]
+    serials: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
     def still(self, store: BodyStore) -> ContactRows:
         """Those of which no body was removed since."""
-        pairs = np.column_stack(self.rows[:2])
-        remain = (store.alive[pairs] & (store.serial[pairs] == self.serials)).all(axis=1)
-        return self.rows.at(np.flatnonzero(remain))
+        (a, b), (serial_a, serial_b) = self.rows[:2], self.serials
+        remain = (store.serial[a] == serial_a) & (store.serial[b] == serial_b)
+        return self.rows.at(np.flatnonzero(remain & store.alive[a] & store.alive[b]))
 
 
 class Changes(NamedTuple):
@@ -454,7 +452,8 @@ class ContactTracker:
                 rows = ContactRows(*map(np.concatenate, columns))
                 rows = rows.at(np.lexsort((np.maximum(rows.a, rows.b), np.minimum(rows.a, rows.b))))
             if len(rows.a):
-                yield listener, "many", Began(rows, self._store.serial[np.column_stack(rows[:2])])
+                serial = self._store.serial
+                yield listener, "many", Began(rows, (serial[rows.a], serial[rows.b]))
 
     def _handed(self, before: FoundContacts, now: FoundContacts, then: Rows, since: Rows) -> Handed:
         """The pairs that stayed but concern other listeners than before."""

@@ -13,10 +13,8 @@ import numpy.typing as npt
 from broadphase.runtime.arrays import briefly
 from broadphase.world.bodies import Body, BodyStore, check_tag, has
 
-# So few rows are looked up one by one.
-_FEW = 16
-# Pairs of groups are counted in a table of at most so many entries; of more, the rows are sorted.
-_MOST_COUNTED = 10_000
+# Pairs of groups are looked up in a table of at most so many entries; with more, the rows are sorted.
+_MOST_IN_TABLE = 10_000
 
 
 class Contact(NamedTuple):
@@ -131,7 +129,11 @@ class Matcher:
             if getattr(one, phase) is not None
         }
         """Those for which any listener has a function."""
-        self._known: dict[tuple[int, int], tuple[Match, ...]] = {}
+        self._known: dict[tuple[int, int], int] = {}
+        self._found: list[tuple[Match, ...]] = []
+        """The matches of the groups that were asked for, by the numbers in ``_known`` and ``_table``."""
+        self._table = np.empty((0, 0), np.intp)
+        """The numbers by the two groups, where there are few; -1 where they were not asked for."""
 
     def matches(self, first: int, second: int) -> tuple[Match, ...]:
         """The listeners of two bodies with these groups, in the order of registration."""
@@ -144,24 +146,26 @@ class Matcher:
                     found.append(Match(listener, False))
                 elif has(tags, listener.b) and has(others, listener.a):
                     found.append(Match(listener, True))
-            known = self._known[first, second] = tuple(found)
-        return known
+            known = len(self._found)
+            self._found.append(tuple(found))
+            self._known[first, second] = known
+        return self._found[known]
 
     def of_rows(self, groups: npt.NDArray[np.int32]) -> tuple[list[tuple[Match, ...]], npt.NDArray[np.intp]]:
         """Different `matches` of rows of two groups, and for each row which of them are its own."""
-        if len(groups) <= _FEW:
-            return [self.matches(first, second) for first, second in groups.tolist()], np.arange(len(groups))
         size = len(self.groups)
-        keys = groups[:, 0] * np.int64(size) + groups[:, 1]
-        if size * size <= _MOST_COUNTED:  # sorting 20,000 takes ten times as long
-            keys = keys.astype(np.intp, copy=False)
-            distinct = np.flatnonzero(np.bincount(keys, minlength=size * size))
-            number = np.empty(size * size, np.intp)
-            number[distinct] = np.arange(len(distinct))
-            which = number[keys]
-        else:
-            distinct, which = np.unique(keys, return_inverse=True)
-        return [self.matches(*divmod(key, size)) for key in distinct.tolist()], which
+        if size * size > _MOST_IN_TABLE:
+            distinct, which = np.unique(groups, axis=0, return_inverse=True)
+            return [self.matches(first, second) for first, second in distinct.tolist()], which.ravel()
+        if len(self._table) < size:
+            self._table = np.full((size, size), -1, np.intp)
+        which = self._table[groups[:, 0], groups[:, 1]]
+        if len(which) and which.min() < 0:
+            for first, second in set(map(tuple, groups[which < 0].tolist())):
+                self.matches(first, second)
+                self._table[first, second] = self._known[first, second]
+            which = self._table[groups[:, 0], groups[:, 1]]
+        return self._found, which
 
     def turned(self, listener: Listener, groups: npt.NDArray[np.int32]) -> npt.NDArray[np.int8]:
         """For each row of two groups, whether the second is the listener's ``a``; -1: not of its concern."""

@@ -34,7 +34,7 @@ _KEPT = (
 )
 _OF_STORE = ("retagged", "any_round", "any_sensor", "any_one_way", "_others")
 # What a pickle begins with: another number for each other `_Moment`.
-_FORMAT = 6
+_FORMAT = 7
 
 
 class _Moment(NamedTuple):

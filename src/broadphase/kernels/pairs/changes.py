@@ -682,3 +682,24 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
             entry += 1
     counts = size, come, stay, gone, passed, candidates
     return DONE, now, which, counts, those
+
+
+@jit
+def turned_contacts(turned, ids, normals, depths):
+    """The contacts of a listener as it wants them: ``a, b, normals, depths``.
+
+    ``turned`` says of each contact whether its second body is the listener's ``a``; -1: it has no concern.
+    """
+    count = np.int64(0)
+    for k in range(turned.shape[0]):
+        count += np.int64(turned[k] >= 0)
+    a, b = np.empty(count, np.int32), np.empty(count, np.int32)
+    out, deep, at = np.empty((count, 2), np.float64), np.empty(count, np.float64), 0
+    for k in range(turned.shape[0]):
+        if turned[k] >= 0:
+            side = np.int64(turned[k])
+            a[at], b[at], deep[at] = ids[k, side], ids[k, 1 - side], depths[k]
+            for axis in range(2):
+                out[at, axis] = 0.0 - normals[k, axis] if side == 1 else normals[k, axis]
+            at += 1
+    return a, b, out, deep
