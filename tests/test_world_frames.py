@@ -1,7 +1,9 @@
-"""Whole frames of a world call no kernel with types that it was not compiled for."""
+"""Whole frames of a world call no kernel with types that it was not compiled for, and little Python."""
 
 import random
+import sys
 
+import numpy as np
 import pytest
 
 import broadphase as bp
@@ -43,3 +45,25 @@ def test_no_kernel_of_a_frame_is_called_with_types_that_it_was_not_compiled_for(
             world.raycast([(5, 5)], (1, 0), 9), world.nearest([(5, 5)]), world.line_of_sight((5, 5), [(9, 1)])
             world.restore(world.snapshot())
     assert not slow
+
+
+@pytest.mark.skipif(PLAIN, reason="kernels are Python, too")
+@pytest.mark.parametrize(("movers", "walls"), [(30, 200), (1_000, 1_000)])
+def test_a_frame_is_few_calls_of_python(movers, walls):
+    """They cost more than the kernels of a small world, and no clock is needed to count them."""
+    draw = np.random.default_rng(movers)
+    places = draw.random((movers + walls, 2)) * (4 * (movers + walls)) ** 0.5
+    world, boxes = bp.World(), np.hstack((places, places + 1))
+    ids = world.add_many(boxes[:movers], tag="m").ids
+    world.add_many(boxes[movers:], tag="wall", static=True)
+    world.on("m", "m"), world.on("m", "wall")
+    ways, events = draw.normal(size=(movers, 2)) * 0.1, []
+    for frame in range(6):
+        events.clear()
+        sys.setprofile(lambda code, event, _: events.append(event))
+        try:
+            world.move_many(ids, ways if frame % 2 else -ways)
+            world.update()
+        finally:
+            sys.setprofile(None)
+    assert events.count("call") <= 60

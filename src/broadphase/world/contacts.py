@@ -75,7 +75,9 @@ class FoundContacts(NamedTuple):
     def at(self, rows: npt.NDArray[Any] | slice) -> "FoundContacts":
         """Some of them."""
         ids, normals, depths, groups, overlaps, matcher = self
-        return FoundContacts(ids[rows], normals[rows], depths[rows], groups[rows], overlaps[rows], matcher)
+        those = ids[rows], normals[rows], depths[rows], groups[rows], overlaps[rows], matcher
+        found: FoundContacts = _new(FoundContacts, those)
+        return found
 
 
 _NO_PAIRS = np.empty((0, 2), np.int32)
@@ -432,11 +434,9 @@ class ContactTracker:
         handed = None
         if before.matcher is not matcher or store.retagged:
             handed = self._handed(before, now, were[:stay], stayed[:stay])
-        events = Events(
-            Contacts(every, bodies, began[:come]),
-            Contacts(now, bodies, stayed[:stay]),
-            Contacts(ends, bodies, ended[:gone], store.gone, other, passed),
-        )
+        over_now = Contacts(ends, bodies, ended[:gone], store.gone, other, passed)
+        begun, stays = Contacts(every, bodies, began[:come]), Contacts(now, bodies, stayed[:stay])
+        events: Events = _new(Events, (begun, stays, over_now))
         many = tuple(self._many(events.began, handed)) if "many" in matcher.phases else ()
         return now, _new(Changes, (events, handed, many))
 

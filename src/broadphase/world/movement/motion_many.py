@@ -25,7 +25,7 @@ from broadphase.world.hits import (
     hit_arrays,
     velocities_after,
 )
-from broadphase.world.movement.motion import Motion, Rollback
+from broadphase.world.movement.motion import Motion
 from broadphase.world.movement.platforms import carry, riders_of
 from broadphase.world.state import State
 
@@ -59,8 +59,7 @@ class ManyMotion:
         ignored, responses = self._store.ignored(ignore), np.empty(len(rows), np.int8)
         responses.fill(code)
         call = _Call(self._motion, rows, displacements, responses, ALL if movers_block else STATICS, ignored)
-        with Rollback(self._state, self._store.rows() if call.lifts else rows):
-            return call.move()
+        return call.move()
 
     def step(self, dt: float, movers_block: bool, ignore: Any) -> Movements:
         """See `World.step`."""
@@ -76,12 +75,7 @@ class ManyMotion:
         if not far < FARTHEST or self._space.periodic:
             self._check_goals(rows, displacements, "velocity * dt")
         call = _Call(self._motion, rows, displacements, responses, ALL if movers_block else STATICS, ignored)
-        with Rollback(self._state, store.rows() if call.lifts else rows):
-            moved = call.move()
-            if len(moved.hits.movers):
-                after = velocities_after(velocities, moved.hits, responses)
-                # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
-                store.velocity_x[rows], store.velocity_y[rows] = after[:, 0], after[:, 1]
+        moved = call.move(velocities)
         moved.ids = rows
         return moved
 
@@ -175,18 +169,32 @@ class _Call:
         self._riders = riders_of(motion, self.lifts) if self.lifts else {}
         """What stands on each of those, which it does not stop."""
 
-    def move(self) -> Movements:
-        """Move all; the caller rolls back if this is interrupted."""
-        rows, store = self._rows, self._store
+    def move(self, velocities: Floats | None = None) -> Movements:
+        """Move all, and turn their velocities as the hits say; or nothing, where this is interrupted."""
+        rows, store, contacts = self._rows, self._store, self._state.contacts
         if not len(rows):
             return Movements(np.empty((0, 2)), NO_HITS)
-        move = self._one_by_one if len(rows) <= _FEW else self._all_at_once
-        if not self.lifts:
-            return move()
-        starts, moved = store.places(rows), move()
-        for at in np.flatnonzero(np.isin(rows, self.lifts)).tolist() if self._waits else ():
+        those, noted = store.rows() if self.lifts else rows, len(contacts.notes)
+        places = store.places(those)
+        try:
+            moved = self._one_by_one() if len(rows) <= _FEW else self._all_at_once()
+            if self.lifts:
+                moved = self._carried(places[np.searchsorted(those, rows)], moved)
+            if velocities is not None and len(moved.hits.movers):
+                after = velocities_after(velocities, moved.hits, self._responses)
+                # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
+                store.velocity_x[rows], store.velocity_y[rows] = after[:, 0], after[:, 1]
+        except BaseException:  # without memory of its own, of which there may be none left
+            kernel.put_many(store.x, store.y, store.marks, those, places)
+            contacts.forget(noted)
+            raise
+        return moved
+
+    def _carried(self, starts: Floats, moved: Movements) -> Movements:
+        """The same when static jump-through movers have carried others; a rider may be a mover, too."""
+        for at in np.flatnonzero(np.isin(self._rows, self.lifts)).tolist() if self._waits else ():
             self._carry(at, starts[at], moved.places[at])
-        return moved._replace(places=store.places(rows))  # a rider may be a mover, too
+        return moved._replace(places=self._store.places(self._rows))
 
     def _carry(self, at: int, start: Any, place: Any) -> None:
         """Let a jump-through body that has moved carry and push others; movers do not block each other."""
@@ -239,13 +247,15 @@ class _Call:
             begin = self._move_from(begin, hits, crossed)
         if self._waits:
             waiting = store.static[rows]
-            if np.count_nonzero(waiting):
+            if waiting.any():
                 store.put_many(rows[waiting], self._places[waiting])
-        found = [some[0] if len(some) == 1 else np.concatenate(some) for some in (hits, crossed)]
-        reported = state.contacts.report(rows, self._responses, *found)
+        if len(hits) > 1:
+            hits, crossed = [np.concatenate(hits)], [np.concatenate(crossed)]
+        reported = state.contacts.report(rows, self._responses, hits[0], crossed[0])
         if not self._ignored:
             state.contacts.searched = rows, self._regions, *self._near, state.listeners.matcher
-        return Movements(self._places, *reported)
+        moved: Movements = _new(Movements, (self._places, *reported))
+        return moved
 
     def _look(self, begin: int) -> None:
         """Find what is near the path of each mover; those before ``begin`` have moved."""
