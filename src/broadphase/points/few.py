@@ -1,10 +1,10 @@
 """Few points: `neighbors` and `nearest` where sorting into cells or along a curve takes too long.
 
-Each point is compared with each, in one call (`broadphase.kernels.points.any_few`); that loses from a few
-hundred points on.  Points of one set in a plain world are first sorted along one axis
-(`broadphase.kernels.points.few_points`): about ``n ** 1.5`` comparisons in 2-D and ``n ** 1.67`` in 3-D,
-which loses to cells from about a thousand points on, and to the curve of `broadphase.points.nearest` where
-many of the nearest are wanted.  ``python benchmarks/neighbors.py --points 100 1000`` compares it with others.
+Each point is compared with each, in one call (`broadphase.kernels.points.few_points`); that loses from a few
+hundred points on.  In a plain world points are first sorted along one axis: about ``n ** 1.5`` comparisons in
+2-D and ``n ** 1.67`` in 3-D, which loses to cells from about a thousand points on, and to the curve of
+`broadphase.points.nearest` where many of the nearest are wanted.  ``python benchmarks/neighbors.py --points
+100 1000`` compares it with others.
 """
 
 import math
@@ -17,8 +17,13 @@ import numpy.typing as npt
 from broadphase.inputs.periods import as_cell, as_point_period, is_matrix
 from broadphase.inputs.points import GivenPoints, Numbers, PointQuery, Points
 from broadphase.kernels.machine.kernel import try_call
-from broadphase.kernels.points.any_few import MOST_SORTED, MOST_TESTS, find_near_of_few, find_nearest_of_any
 from broadphase.kernels.points.few_images import find_images_of_few
+from broadphase.kernels.points.few_points import (
+    MOST_SORTED,
+    MOST_TESTS,
+    find_near_of_few,
+    find_nearest_of_any,
+)
 from broadphase.kernels.points.fixed_radius import Cells, near_points
 from broadphase.periods.lattice import Lattice
 from broadphase.points import thresholds

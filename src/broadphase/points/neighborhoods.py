@@ -298,20 +298,16 @@ def _neighbors_of(given: GivenPoints, r: Any, how: "How", images: str) -> Neighb
     # Those nearer than r_min count against the limit.
     if plain and images == "nearest" and (r_min == 0.0 or how.limit == NO_LIMIT):
         few = find_few(given, r, r_min, how.half, how.exclude_self, how.limit)
-        both = few is None and among and not how.half
-        if both:
-            few = find_few(given, r, r_min, True, False, how.limit // 2)
         if few is not None:
             ways = partial(_ways_of_few, given, *few[:2])
-            found = Neighbors(
+            return Neighbors(
                 *(*few, _shape(given)),
                 offset=ways() if how.offsets else None,
                 find_offsets=ways,
                 among=among,
-                half=among and (how.half or both),
+                half=among and how.half,
                 parts=how.parts,
             )
-            return found.in_both_directions() if both else found
     if images == "nearest":
         return near_in(given, r, how)
     if images != "all":

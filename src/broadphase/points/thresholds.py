@@ -3,7 +3,7 @@
 ``python benchmarks/neighbors.py --points N --parts near nearest fresh cells`` times them beside each other.
 """
 
-from broadphase.kernels.points.any_few import MOST_SORTED
+from broadphase.kernels.points.few_points import MOST_SORTED
 
 # For the nearest, each point is compared with each: so many comparisons, and so many points times the square
 # of how many are wanted.  Points of one set in a plain world are sorted along an axis first.

@@ -13,8 +13,8 @@ For queries of many small worlds (`broadphase.indexes.environments`): `worlds` c
 or in a large one those of the bounding boxes along the same curve that a query meets; `ray_groups` compares
 several rays of one environment with a box at a time.
 
-Of few points `any_few` compares each with each, in one call that also reads and checks them; up to a thousand
-of one plain set `few_points` sorts along one axis.  `lattice` finds the nearest images of points in worlds
+Few points are read, checked and compared by `few_points` in one call; about a hundred or more in a world
+without a period are sorted along one axis.  `lattice` finds the nearest images of points in worlds
 with lattice vectors.
 
 `objects` reads few objects of a program, circles or rectangles, and compares each with each.

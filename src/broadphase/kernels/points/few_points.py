@@ -1,8 +1,11 @@
-"""Some hundred points of one set, sorted along one axis and compared `LANES` at a time.
+"""Few points of any kind: read, checked, searched, and returned in one call.
 
-No cells, no curve, no threads: sorting into cells takes 60 microseconds before it begins.  From each point
-the search goes along the axis until the gap on it alone is too long.  `any_few` compares fewer points, and
-all others, each with each.
+Preparing a larger search takes longer than all of this: five points take 1 us, and preparing 20.  Each point
+is compared with each, `LANES` at a time; where there are more than about a hundred, in a world without a
+period, those that may be found are sorted along one axis first, and a search goes from each point along the
+axis until the gap on it alone is too long.  What a kernel does not take (points outside of a periodic world,
+numbers that are not finite, too many that are near each other) it answers with `UNSUITABLE`; another search
+then says what is so.
 
 Squares are only compared with a bound that no near point exceeds; `distance` decides which points count, as
 in the other searches.
@@ -12,7 +15,7 @@ import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.sorting import ordered, sort_keys
-from broadphase.kernels.machine.jit import common, inline
+from broadphase.kernels.machine.jit import inline, jit, numbers
 from broadphase.kernels.machine.memory import many, one_row
 from broadphase.kernels.machine.simd import (
     LANES,
@@ -26,50 +29,93 @@ from broadphase.kernels.machine.simd import (
     splat,
     store,
 )
-from broadphase.kernels.points.distance import distance, plus, times
+from broadphase.kernels.points.distance import distance, plus, squares_of_ways, times
+from broadphase.kernels.points.lattice import (
+    farthest_folded,
+    folded_squares,
+    nearest_way,
+    put_in_cell,
+)
 
 UNSUITABLE = -1
 """These points need another search: not all are finite, or too many are near each other."""
-# A search gives up after so many comparisons a point: where many points are in one place, sorting along a
-# curve is faster.
-_MOST_COMPARISONS = 256
-_MOST_PAIRS_EACH = 8
-"""Pairs a point; where there are more, sorting is a small part of the time."""
+MOST_TESTS, MOST_SORTED = 1 << 17, 1_000
+"""Of each point with each; and the most points that are sorted."""
+_LEAST_SORTED, _LEAST_SORTED_FOR_NEAREST = 128, 128
+# Among sorted points a search gives up after so many comparisons a point, or pairs a point: where many points
+# are in one place, sorting along a curve is faster.
+_MOST_COMPARISONS, _MOST_PAIRS_EACH = 256, 8
+_MOST_UNFOLDED = 1 << 14
+"""Where ways in a lattice are longer than what can be folded, each is compared with many images."""
+_MOST_CELLS = 2.0**52
+_FARTHEST = 2.0**100
+"""Where a world with lattice vectors is not periodic: in float32 too, no product of numbers overflows."""
 
 
 @inline
-def _sorted_points(points):
-    """The points in columns, sorted along the widest axis, which comes first; and their rows, in one row.
+def _is_plain(around, dim):
+    """Whether the world has no period."""
+    plain = around.shape[0] <= 3
+    for k in range(dim):
+        plain &= not around[k] < np.inf
+    return plain
 
-    After the points come `LANES` infinite ones.
-    """
-    n, dim = points.shape
-    columns, order = np.empty((dim, n + LANES), points.dtype), np.empty((1, n + LANES), np.int32)
-    words, counts = np.empty((2, n), np.int64), many(256, np.int64)
-    widest, first = points.dtype.type(-1), np.int64(0)
-    for axis in range(dim):
-        low = high = points[0, axis]
-        for i in range(n):
-            low, high = min(low, points[i, axis]), max(high, points[i, axis])
-        if high - low > widest:
-            widest, first = high - low, np.int64(axis)
-    if points.itemsize == 4:
-        short = np.empty(n, np.int32)
-        for i in range(n):
-            short[i] = ordered(np.float32(points[i, first]).view(np.int32), 31)
-        sort_keys(short, n, words, counts, order[0])
+
+@inline
+def _squares_in_space(columns, j, points, i, around, plain):
+    """Squares of ways to the nearest images of the points from ``j`` on, in a lattice to the folded ones."""
+    if plain:
+        x, y = load(columns, 0, j) - splat(points[i, 0]), load(columns, 1, j) - splat(points[i, 1])
+        squares = plus(times(x, x), times(y, y))
+        if columns.shape[0] == 3:
+            z = load(columns, 2, j) - splat(points[i, 2])
+            squares = plus(squares, times(z, z))
+        return squares
+    if around.shape[0] <= 3:
+        return squares_of_ways(columns, j, points, i, around)
+    return folded_squares(columns, points, i, j, around)
+
+
+@inline
+def _distance_in_space(points, found, i, j, around):
+    if around.shape[0] <= 3:
+        return distance(points, found, i, j, around)
+    return nearest_way(points, found, i, j, around)[3]
+
+
+@inline
+def _space(period, cell, dim, place):
+    """The periods or the lattice as one row."""
+    count = np.int64(dim)
+    if cell.shape[0] > 0:
+        count = np.int64(cell.shape[0])
+        for k in range(count):
+            place[k] = cell[k]
     else:
-        long = np.empty(n, np.int64)
+        for k in range(dim):
+            place[k] = period[k]
+    return place[:count]
+
+
+@inline
+def _take(given, around, units):
+    """The points within the world, and whether all are finite and, but in a lattice, there already."""
+    (n, dim), sound, total = given.shape, True, given.dtype.type(0)
+    if units.shape[0] > 0:
+        own = np.empty((n, dim), given.dtype)
+        sound = put_in_cell(given, around, units, _MOST_CELLS, 0, n, own) < 0
         for i in range(n):
-            long[i] = ordered(np.float64(points[i, first]).view(np.int64), 63)
-        sort_keys(long, n, words, counts, order[0])
-    for turn in range(dim):
-        axis = (first + turn) % dim
-        for k in range(n):
-            columns[turn, k] = points[order[0, k], axis]
-        for k in range(n, n + LANES):
-            columns[turn, k] = np.inf
-    return columns, order
+            for axis in range(dim):
+                sound &= abs(own[i, axis]) < _FARTHEST
+        return own, sound
+    for axis in range(dim):
+        if around.shape[0] <= 3 and around[axis] < np.inf:
+            for i in range(n):
+                sound &= 0 <= given[i, axis] <= around[axis]
+        else:
+            for i in range(n):
+                total += given[i, axis] * given.dtype.type(0)  # NaN, where one of them is not finite
+    return given, sound and total == 0
 
 
 @inline
@@ -83,87 +129,19 @@ def safe_bound(points, square):
 
 
 @inline
-def _squares(columns, i, j):
-    """The squares of the distances of point ``i`` and the points from ``j`` on."""
-    x, y = load(columns, 0, j) - splat(columns[0, i]), load(columns, 1, j) - splat(columns[1, i])
-    squares = plus(times(x, x), times(y, y))
-    if columns.shape[0] == 3:
-        z = load(columns, 2, j) - splat(columns[2, i])
-        squares = plus(squares, times(z, z))
-    return squares
+def _meet(envs, other_envs, i, j):
+    return envs.shape[0] == 0 or envs[i] == other_envs[j] or envs[i] == -1 or other_envs[j] == -1
 
 
 @inline
-def _reach(columns, i, k, groups):
-    """A square that the ``k`` nearest of point ``i`` do not exceed: those in the groups around it.
-
-    The lanes are dealt to ``k + 1`` lists.  One holds the point itself, each of the others another one.
-    """
-    group = i // LANES
-    least = _squares(columns, i, group * LANES)
-    for other in range(max(group - k, 0), min(group + k + 1, groups)):
-        least = smaller(least, _squares(columns, i, other * LANES))
-    each = one_row(LANES, columns.dtype)
-    store(each, 0, 0, least)
-    most = columns.dtype.type(0)
-    for first in range(k + 1):
-        square = each[0, first]
-        for lane in range(first + k + 1, LANES, k + 1):
-            square = min(square, each[0, lane])
-        most = max(most, square)
-    return most
-
-
-@common
-def pairs_along_axis(points, most, least, around, rows, far):
-    """The pairs ``least`` to ``most`` apart, in order, and their distances; how many, or `UNSUITABLE`.
-
-    They are written into ``rows`` and ``far``, or into larger arrays.
-    """
-    n, count, held = points.shape[0], np.int64(0), np.int64(0)
-    columns, order = _sorted_points(points)
-    # A bit for each two points, a bit for each word of these that is not zero, and what is near one point.
-    marks, filled = np.empty((n, (n >> 5) + 1), np.uint32), np.zeros(n, np.uint32)
-    for i in range(n):
-        for word in range(i >> 5, (n >> 5) + 1):
-            marks[i, word] = 0
-    others, bound = np.empty((1, n + LANES), np.int32), safe_bound(points, most * most)
-    for k in range(n):
-        i, near_one = np.int64(order[0, k]), np.int64(0)
-        for j in range(k + 1, n, LANES):
-            gap = columns[0, j] - columns[0, k]
-            if gap * gap > bound:
-                break
-            near = bits(_squares(columns, k, j) <= splat(bound))
-            if j + LANES > n:
-                near &= (1 << (n - j)) - 1
-            # Without a branch for each of them: a branch that is not foreseen takes as long as all of this.
-            put_lanes(others, 0, near_one, load(order, 0, j), mask_of(near))
-            near_one += count_lanes(near)
-        held += near_one
-        if held > _MOST_PAIRS_EACH * n and bound < np.inf:  # else squares overflow, and say nothing
-            return rows, far, np.int64(UNSUITABLE)
-        for at in range(near_one):
-            other = np.int64(others[0, at])
-            low, high = min(i, other), max(i, other)
-            marks[low, high >> 5] |= 1 << (high & 31)
-            filled[low] |= 1 << (high >> 5)
-    for i in range(n):
-        words = np.int64(filled[i])
-        while words != 0:
-            word = lowest_lane(words)
-            words &= words - 1
-            near = np.int64(marks[i, word])
-            while near != 0:
-                other = 32 * word + lowest_lane(near)
-                near &= near - 1
-                d = distance(points, points, i, other, around)
-                if d <= most and d >= least:
-                    if count == rows.shape[0]:
-                        rows, far = larger(rows, count), larger(far, count)
-                    rows[count, 0], rows[count, 1], far[count, 0] = i, other, d
-                    count += 1
-    return rows, far, count
+def _fits(points, found, period, cell, envs, other_envs, radii, other_radii):
+    n, m, dim = points.shape[0], found.shape[0], points.shape[1]
+    fits = (dim == 2 or dim == 3) and found.shape[1] == dim
+    fits &= cell.shape[0] == 0 or cell.shape[0] == dim + 2 * dim * dim
+    fits &= cell.shape[0] > 0 or len(period) >= dim
+    fits &= envs.shape[0] == 0 or (envs.shape[0] == n and other_envs.shape[0] == m)
+    fits &= radii.shape[0] == 0 or (radii.shape[0] == n and other_radii.shape[0] == m)
+    return fits
 
 
 @inline
@@ -186,50 +164,248 @@ def insert_nearest(ids, distances, i, k, found, other, d):
     return min(found + 1, k)
 
 
-@common
-def nearest_along_axis(points, k, most, around, ids, distances):
-    """Write the ``k`` nearest of each point within ``most``, by distance, then id; 0 or `UNSUITABLE`.
+@inline
+def _take_all(points, found, among, period, cell, units, place):
+    """The space; both sides, in it; and whether all is sound."""
+    around = _space(period, cell, points.shape[1], place)
+    own, sound = _take(points, around, units)
+    others = own
+    if not among:
+        others, known = _take(found, around, units)
+        sound &= known
+    return around, own, others, sound
 
-    Where there are fewer, what is there stays.
+
+@inline
+def _in_columns(found, plain, least):
+    """Points in columns, ended by `LANES` infinite ones; their rows, in one row; and the axis of their order.
+
+    More than ``least`` of them are sorted along the widest axis in a ``plain`` world; otherwise it is -1.
     """
-    n, (columns, rows) = points.shape[0], _sorted_points(points)
-    order, groups, left = rows[0], (n + LANES - 1) // LANES, _MOST_COMPARISONS * n
-    for turn in range(n):
-        i, x = np.int64(order[turn]), columns[0, turn]
-        found, bound = np.int64(0), safe_bound(points, most * most)
-        group = turn // LANES
-        if k < LANES:
-            bound = min(bound, safe_bound(points, _reach(columns, turn, k, groups)))
-        # The groups ``low .. high - 1`` have been compared.
-        low, high = group, group + 1
-        while left > 0:
-            near = bits(_squares(columns, turn, group * LANES) <= splat(bound))
-            left -= 1 + count_lanes(near)
-            while near != 0:
-                at = group * LANES + lowest_lane(near)
-                near &= near - 1
-                if at >= n:
-                    break
-                if at == turn:
-                    continue
-                other = order[at]
-                d = distance(points, points, i, np.int64(other), around)
-                if d > most:
-                    continue
-                found = insert_nearest(ids, distances, i, k, found, other, d)
-                if found == k:
-                    bound = safe_bound(points, distances[i, k - 1] * distances[i, k - 1])
-            if low == 0 and high == groups:
-                break
-            after, before = columns[0, high * LANES] - x, x - columns[0, max(low * LANES - 1, 0)]
-            if high < groups and (low == 0 or after <= before):
-                gap, group = after, high
-                high += 1
+    n, dim = found.shape
+    columns, order = np.empty((dim, n + LANES), found.dtype), np.empty((1, n + LANES), np.int32)
+    widest, axis = found.dtype.type(-1), np.int64(-1)
+    if n > least and plain:
+        for k in range(dim):
+            low = high = found[0, k]
+            for i in range(n):
+                low, high = min(low, found[i, k]), max(high, found[i, k])
+            if high - low > widest:
+                widest, axis = high - low, np.int64(k)
+        keys, words, counts = np.empty(n, np.int64), np.empty((2, n), np.int64), many(256, np.int64)
+        for i in range(n):
+            keys[i] = ordered(np.float64(found[i, axis]).view(np.int64), 63)
+        sort_keys(keys, n, words, counts, order[0])
+    else:
+        for i in range(n):
+            order[0, i] = i
+    for k in range(dim):
+        for i in range(n):
+            columns[k, i] = found[order[0, i], k]
+        for i in range(n, n + LANES):
+            columns[k, i] = np.inf
+    return columns, order, axis
+
+
+@inline
+def _places_of(points, columns, order, axis, among):
+    """The column of each point, or before which it would be; 0 where there is no order."""
+    places, m = np.zeros(points.shape[0], np.int64), order.shape[1] - LANES
+    for i in range(points.shape[0] if axis >= 0 else np.int64(0)):
+        if among:
+            places[order[0, i]] = i
+            continue
+        first, last = np.int64(0), np.int64(m - 1)
+        while first < last:
+            middle = (first + last) >> 1
+            if columns[axis, middle] < points[i, axis]:
+                first = middle + 1
             else:
-                low -= 1
-                gap, group = before, low
-            if gap * gap > bound:
+                last = middle
+        places[i] = first
+    return places
+
+
+@jit
+@numbers(period=(2, 3))
+def find_near_of_few(
+    points, found, among, period, cell, units, envs, other_envs, radii, other_radii, r, r_min, half, alone,
+    limit,
+):  # fmt: skip
+    """Pairs within ``r``, in order: ``i, j, distance``; and how many, or `UNSUITABLE`.
+
+    If ``among``, the found points are the points, and pairs are ``i < j``, or both ways without ``half``.
+    ``cell`` is a lattice (`broadphase.kernels.points.lattice`), with ``units`` to bring points into it; if
+    these are empty, points are there.  Without a ``cell``, ``period`` holds the lengths.  Radii may be empty;
+    else points are near within the sum of two.  ``alone``: no row is near the same row of the others.
+    """
+    n, m, dim = points.shape[0], found.shape[0], points.shape[1]
+    count, kind = np.int64(0), points.dtype.type
+    rows, far = np.empty((8 * n + 64, 2), np.int32), np.empty((8 * n + 64, 1), points.dtype)
+    if not _fits(points, found, period, cell, envs, other_envs, radii, other_radii) or not (
+        r >= 0 and r_min >= 0
+    ):
+        count = np.int64(UNSUITABLE)
+    else:
+        around, own, others, sound = _take_all(
+            points, found, among, period, cell, units, many(24, points.dtype)
+        )
+        most = kind(r)
+        for k in range(radii.shape[0]):
+            sound &= radii[k] >= 0
+        if radii.shape[0] > 0:
+            first = second = kind(0)
+            for k in range(n):
+                first = max(first, radii[k])
+            for k in range(m):
+                sound &= other_radii[k] >= 0
+                second = max(second, other_radii[k])
+            most = first + second
+        folded, bound, least = farthest_folded(around, dim), safe_bound(own, most * most), kind(r_min)
+        if not sound or (not bound <= folded and n * m > _MOST_UNFOLDED):
+            count, n, m = np.int64(UNSUITABLE), np.int64(0), np.int64(0)
+        plain = _is_plain(around, dim)
+        columns, order, axis = _in_columns(others[:m], plain, _LEAST_SORTED)
+        places, held = _places_of(own[:n], columns, order, axis, among), np.int64(0)
+        upward, near_ids = among and half, np.empty((1, m + LANES), np.int32)
+        # A bit for each two points.
+        marks = np.zeros((n, (m // (32 * LANES) + 1) * LANES), np.uint32)
+        for i in range(n):
+            low, some = i + 1 if upward else np.int64(0), np.int64(0)
+            if axis >= 0:
+                low = places[i] + 1 if upward else places[i]
+                while not upward and low > 0:
+                    gap = own[i, axis] - columns[axis, low - 1]
+                    if gap * gap > bound:
+                        break
+                    low = max(low - LANES, 0)
+            for j in range(low, m, LANES):
+                if axis >= 0:
+                    gap = columns[axis, j] - own[i, axis]
+                    if gap > 0 and gap * gap > bound:
+                        break
+                near = np.int64((1 << min(m - j, LANES)) - 1)
+                if bound <= folded:
+                    near &= bits(_squares_in_space(columns, j, own, i, around, plain) <= splat(bound))
+                # Without a branch for each: one that is not foreseen takes as long as all of this.
+                put_lanes(near_ids, 0, some, load(order, 0, j), mask_of(near))
+                some += count_lanes(near)
+            held += some
+            if axis >= 0 and held > _MOST_PAIRS_EACH * (n + m) and bound < np.inf:  # else squares overflow
+                count, n = np.int64(UNSUITABLE), np.int64(0)
                 break
-        if left <= 0:
-            return np.int64(UNSUITABLE)
-    return np.int64(0)
+            for k in range(some):
+                other = np.int64(near_ids[0, k])
+                first, second = (min(i, other), max(i, other)) if upward else (i, other)
+                marks[first, second >> 5] |= 1 << (second & 31)
+        zero = splat(np.int32(0))
+        for i in range(n):
+            for begin in range(0, marks.shape[1], LANES):
+                words = load(marks.view(np.int32), i, begin)
+                filled = bits(words < zero) | bits(zero < words)
+                while filled != 0:
+                    word = begin + lowest_lane(filled)
+                    filled &= filled - 1
+                    near = np.int64(marks[i, word])
+                    while near != 0:
+                        other = 32 * word + lowest_lane(near)
+                        near &= near - 1
+                        if not _meet(envs, other_envs, i, other) or (i == other and (among or alone)):
+                            continue
+                        if radii.shape[0] > 0:
+                            most = radii[i] + other_radii[other]
+                        d = _distance_in_space(own, others, i, other, around)
+                        if d <= most and d >= least:
+                            if count == rows.shape[0]:
+                                rows, far = larger(rows, count), larger(far, count)
+                            rows[count, 0], rows[count, 1], far[count, 0] = i, other, d
+                            count += 1
+            if count > limit:
+                break
+        if count > limit:
+            count = np.int64(UNSUITABLE)
+    size = max(count, 0)
+    a, b, distances = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, points.dtype)
+    for k in range(size):
+        a[k], b[k], distances[k] = rows[k, 0], rows[k, 1], far[k, 0]
+    return a, b, distances, count
+
+
+@jit
+@numbers(period=(2, 3))
+def find_nearest_of_any(points, found, among, period, cell, units, envs, other_envs, k, r):
+    """Ids and distances of the ``k`` nearest, -1 and inf where there are fewer; and 0 or `UNSUITABLE`."""
+    n, m, dim = points.shape[0], found.shape[0], points.shape[1]
+    kind, reach = points.dtype.type, points.dtype.type(r)
+    ids, distances = np.empty((n, max(k, 1)), np.int32), np.empty((n, max(k, 1)), points.dtype)
+    fits = _fits(points, found, period, cell, envs, other_envs, units[:0], units[:0])
+    if not fits or not r >= 0 or k < 1:
+        return ids, distances, np.int64(UNSUITABLE)
+    around, own, others, sound = _take_all(points, found, among, period, cell, units, many(24, points.dtype))
+    if not sound:
+        return ids, distances, np.int64(UNSUITABLE)
+    for i in range(n):
+        for place in range(k):
+            ids[i, place], distances[i, place] = -1, np.inf
+    if m == 0:
+        return ids, distances, np.int64(0)
+    plain = _is_plain(around, dim)
+    columns, order, axis = _in_columns(others, plain, _LEAST_SORTED_FOR_NEAREST)
+    places, groups = _places_of(own, columns, order, axis, among), (m + LANES - 1) // LANES
+    folded, lists = farthest_folded(around, dim), k + 1 if among else k
+    squares, each = np.empty((1, m + LANES), points.dtype), one_row(LANES, points.dtype)
+    left = _MOST_COMPARISONS * (n + m)
+    for turn in range(n):
+        # In their order, because then branches go as they went before.
+        i = np.int64(order[0, turn]) if among else np.int64(turn)
+        count, bound = np.int64(0), safe_bound(own, reach * reach)
+        # The lanes are dealt to so many lists.  One holds the point itself, each of the others another one.
+        least, first, last, group = splat(kind(np.inf)), np.int64(0), groups, places[i] // LANES
+        if axis >= 0:
+            first, last = max(group - k, 0), min(group + k + 1, groups)
+        for j in range(first * LANES, (last if axis < 0 or lists < LANES else first) * LANES, LANES):
+            near_squares = _squares_in_space(columns, j, own, i, around, plain)
+            if axis < 0 or envs.shape[0] > 0:
+                store(squares, 0, j, near_squares)
+                for at in range(j, min(j + LANES, m) if envs.shape[0] > 0 else j):
+                    if not _meet(envs, other_envs, i, np.int64(order[0, at])):
+                        squares[0, at] = np.inf
+                near_squares = load(squares, 0, j)
+            if j + LANES <= m:
+                least = smaller(near_squares, least)
+        if lists < LANES:
+            most = kind(0)
+            store(each, 0, 0, least)
+            for first in range(lists):
+                square = each[0, first]
+                for lane in range(first + lists, LANES, lists):
+                    square = min(square, each[0, lane])
+                most = max(most, square)
+            bound = min(bound, safe_bound(own, most))
+        x = own[i, max(axis, 0)]
+        for side in range(2):  # where there is no order, all are on the first
+            j, step = (group - side) * LANES, LANES - side * 2 * LANES
+            while 0 <= j < m:
+                near = np.int64((1 << min(m - j, LANES)) - 1)
+                if axis >= 0:
+                    gap = columns[axis, j] - x if side == 0 else x - columns[axis, j + LANES - 1]
+                    if gap > 0 and gap * gap > bound:
+                        break
+                    near &= bits(_squares_in_space(columns, j, own, i, around, True) <= splat(bound))
+                    left -= 1 + count_lanes(near)
+                elif bound <= folded:
+                    near &= bits(load(squares, 0, j) <= splat(bound))
+                while near != 0:
+                    other = np.int64(order[0, j + lowest_lane(near)])
+                    near &= near - 1
+                    if (among and other == i) or not _meet(envs, other_envs, i, other):
+                        continue
+                    d = _distance_in_space(own, others, i, other, around)
+                    if d <= reach:
+                        count = insert_nearest(ids, distances, i, k, count, other, d)
+                if count == k:
+                    bound = min(bound, safe_bound(own, distances[i, k - 1] * distances[i, k - 1]))
+                j += step
+        if left <= 0 and axis >= 0:
+            return ids, distances, np.int64(UNSUITABLE)
+    return ids, distances, np.int64(0)
