@@ -19,7 +19,8 @@ from broadphase.errors import FileError
 from broadphase.geometry.shapes import Box
 from broadphase.io.tiled import documents
 from broadphase.io.tiled.documents import Node
-from broadphase.io.tiled.maps import MOST_CELLS
+from broadphase.io.tiled.level import BlockingRules, Part, ground_of, tiles_of
+from broadphase.io.tiled.maps import MOST_CELLS, Map, Tile, TileLayer, Tileset
 from broadphase.kernels.tiles.grid import SIDES, Side
 from broadphase.world.bodies import Body
 from broadphase.world.tiles import TileMap
@@ -68,18 +69,6 @@ class LdtkLoaded(NamedTuple):
     bodies: list[Body]
     """Those of entities, in their order."""
     levels: list[LdtkLevel]
-
-
-class _Cells(NamedTuple):
-    """The tags of the cells of a layer."""
-
-    where: str
-    x: float
-    y: float
-    size: float
-    numbers: npt.NDArray[np.int64]
-    """``[row, column]``: the number of a name, or 0."""
-    names: dict[int, frozenset[str]]
 
 
 def load(
@@ -156,18 +145,16 @@ def load(
         raise FileNotFoundError(f"no LDtk project at {file}")
     reader = _Reader(file)
     chosen = reader.chosen(levels)
-    cells: list[_Cells] = []
+    parts: list[Part] = []
     entities: list[LdtkEntity] = []
     found: list[LdtkLevel] = []
     for level, node in chosen:
         found.append(level)
         for layer in documents.nodes(node, "layerInstances", f"{file}: level {shown(level.name)}", ", layer"):
-            reader.read_layer(layer, level, cells, entities)
+            reader.read_layer(layer, level, parts, entities)
     wanted = documents.known_names(bodies, sorted({one.name for one in entities}), "entity", str(file))
     sides = {name.lower(): side for name, side in (one_way or {}).items()}
-    tiles = _map_of(cells, _lower(solid), sides, file)
-    if tiles is not None:
-        _set_ladders(tiles, _lower(ladders))
+    tiles = _map_of(reader, parts, _lower(solid), sides, _lower(ladders))
     those = [one for one in entities if one.name in wanted]
     flags = [
         {key: documents.flag(one.fields, key, f"{file}: entity {shown(one.name)}", False) for key in _FLAGS}
@@ -199,7 +186,10 @@ class _Reader:
     """A project that is read."""
 
     def __init__(self, file: Path) -> None:
-        self._file, self._left = file, MOST_CELLS
+        self.file, self._left = file, MOST_CELLS
+        self.numbers: dict[frozenset[str], int] = {}
+        """The number that each set of tags has in all layers."""
+        self._map = Map(file, "orthogonal", (0, 0), (0.0, 0.0), [], [], {}, True, {}, ("y", "odd", 0))
         where = str(file)
         self._project = documents.node(
             documents.from_json(documents.content_of(file, "project", where), where), where
@@ -231,7 +221,7 @@ class _Reader:
             self._tilesets[documents.whole(one, "uid", f"{where}: a tileset")] = tags
 
     def _nodes(self, owner: Node, key: str) -> list[Node]:
-        return documents.nodes(owner, key, str(self._file), f": {key}")
+        return documents.nodes(owner, key, str(self.file), f": {key}")
 
     def chosen(self, names: Iterable[str] | None) -> list[tuple[LdtkLevel, Node]]:
         """The levels with these names, with what they hold."""
@@ -246,26 +236,24 @@ class _Reader:
                     level = level._replace(x=0.0, y=end[1])
                 end = [end[0] + level.width, end[1] + level.height]
                 found.append((level, node))
-                where = f"{self._file}: level {shown(level.name)}"
+                where = f"{self.file}: level {shown(level.name)}"
                 maps.append((world, documents.whole(node, "worldDepth", where, default=0)))
         if names is not None:
-            wanted = documents.known_names(
-                names, [level.name for level, _ in found], "level", str(self._file)
-            )
+            wanted = documents.known_names(names, [level.name for level, _ in found], "level", str(self.file))
             maps = [one for one, (level, _) in zip(maps, found, strict=True) if level.name in wanted]
             found = [one for one in found if one[0].name in wanted]
         for other, (level, _) in zip(maps, found, strict=True):
             if other != maps[0]:
                 raise FileError(
-                    f"{self._file}: levels {shown(found[0][0].name)} and {shown(level.name)} are of "
+                    f"{self.file}: levels {shown(found[0][0].name)} and {shown(level.name)} are of "
                     f"{'two worlds' if other[0] != maps[0][0] else 'two depths'}, which lie on top of each "
                     "other; name in levels= those of one"
                 )
         return [(level, self._whole(level, node)) for level, node in found]
 
     def _level(self, node: Node) -> LdtkLevel:
-        name = documents.text(node, "identifier", f"{self._file}: a level")
-        where = f"{self._file}: level {shown(name)}"
+        name = documents.text(node, "identifier", f"{self.file}: a level")
+        where = f"{self.file}: level {shown(name)}"
         world_corner = documents.point(node, ("worldX", "worldY"), where)
         size = documents.point(node, ("pxWid", "pxHei"), where)
         return LdtkLevel(name, *world_corner, *size, self._fields(node, where))
@@ -275,8 +263,8 @@ class _Reader:
         path = node.get("externalRelPath")
         if node.get("layerInstances") is not None or not isinstance(path, str):
             return node
-        where = f"{self._file}: level {shown(level.name)} in {path}"
-        content = documents.content_of(self._file.parent / path, "level", where)
+        where = f"{self.file}: level {shown(level.name)} in {path}"
+        content = documents.content_of(self.file.parent / path, "level", where)
         return documents.node(documents.from_json(content, where), where)
 
     def _fields(self, owner: Node, where: str) -> dict[str, Any]:
@@ -284,11 +272,11 @@ class _Reader:
         return {documents.text(one, "__identifier", where): one.get("__value") for one in fields}
 
     def read_layer(
-        self, layer: Node, level: LdtkLevel, cells: list[_Cells], entities: list[LdtkEntity]
+        self, layer: Node, level: LdtkLevel, parts: list[Part], entities: list[LdtkEntity]
     ) -> None:
         """Add what is in a layer to the lists."""
-        name = documents.text(layer, "__identifier", f"{self._file}: a layer")
-        where = f"{self._file}: level {shown(level.name)}, layer {shown(name)}"
+        name = documents.text(layer, "__identifier", f"{self.file}: a layer")
+        where = f"{self.file}: level {shown(level.name)}, layer {shown(name)}"
         x, y = documents.point(layer, ("__pxTotalOffsetX", "__pxTotalOffsetY"), where, 0.0)
         x, y = level.x + x, level.y + y
         entities += self._entities(layer, level.name, name, (x, y), where)
@@ -308,7 +296,7 @@ class _Reader:
             numbers = np.array(values, np.int64).reshape(rows, columns)
             names = self._values.get(documents.whole(layer, "layerDefUid", where), {})
             unnamed = {number: frozenset((str(number),)) for number in np.unique(numbers).tolist() if number}
-            cells.append(_Cells(where, x, y, size, numbers, unnamed | names))
+            parts += self._parts(where, (x, y), size, [numbers], unnamed | names)
         tags = self._tilesets.get(documents.whole(layer, "__tilesetDefUid", where, default=-1), {})
         for key in ("autoLayerTiles", "gridTiles"):
             tiles = documents.nodes(layer, key, where) if tags else []
@@ -324,7 +312,26 @@ class _Reader:
                     grid = np.zeros((rows, columns), np.int64)
                     grids.append(grid)
                 grid[row, column] = number
-            cells += [_Cells(where, x, y, size, grid, tags) for grid in grids]
+            parts += self._parts(where, (x, y), size, grids, tags)
+
+    def _parts(
+        self,
+        where: str,
+        place: tuple[float, float],
+        size: float,
+        grids: list[npt.NDArray[np.int64]],
+        names: Mapping[int, frozenset[str]],
+    ) -> Iterator[Part]:
+        """Layers of Tiled in place of these, but for those without tiles."""
+        level = self._map._replace(tile_size=(size, size))
+        for grid in filter(np.any, grids):
+            found, which = np.unique(grid, return_inverse=True)
+            known = [
+                self.numbers.setdefault(names[number], len(self.numbers) + 1) if number else 0
+                for number in found.tolist()
+            ]
+            cells = np.array(known, np.uint32)[which].reshape(grid.shape)
+            yield Part(level, TileLayer(where, "", "", {}, cells, 0, 0, (0.0, 0.0)), place)
 
     def _entities(
         self, layer: Node, level: str, name: str, corner: tuple[float, float], where: str
@@ -352,60 +359,43 @@ def _pair(owner: Node, key: str, where: str) -> tuple[float, float]:
 
 
 def _map_of(
-    cells: list[_Cells], solid: frozenset[str], one_way: Mapping[str, Side], file: Path
+    reader: _Reader,
+    parts: list[Part],
+    solid: frozenset[str],
+    one_way: Mapping[str, Side],
+    ladders: frozenset[str],
 ) -> TileMap | None:
-    """The tile map of all layers whose tiles have names."""
+    """The tile map of all layers whose tiles have names: their tags say what a property says in Tiled."""
     for name, side in one_way.items():
         if side not in SIDES:
             raise ValueError(f"one_way = {{{name!r}: {side!r}}}; choose from {', '.join(SIDES)}")
-    cells = [one for one in cells if one.numbers.any()]
-    if not cells:
+    if not parts:
         return None
-    size = cells[0].size
-    first = min(one.x for one in cells), min(one.y for one in cells)
-    places = []
-    for one in cells:
-        column, right = divmod(one.x - first[0], size)
-        row, down = divmod(one.y - first[1], size)
-        if one.size != size or right or down:
-            raise FileError(
-                f"{one.where} has cells of {one.size:g} at {one.x:g}, {one.y:g} and {cells[0].where} of "
-                f"{size:g} at {cells[0].x:g}, {cells[0].y:g}: they are on no common grid; load these levels= "
-                "one by one"
-            )
-        places.append((int(row), int(column)))
-    rows = max(row + len(one.numbers) for one, (row, _) in zip(cells, places, strict=True))
-    columns = max(column + one.numbers.shape[1] for one, (_, column) in zip(cells, places, strict=True))
-    if rows * columns > MOST_CELLS:
-        raise FileError(f"{file}: its levels lie too far apart, {columns} columns and {rows} rows")
-    tiles = TileMap(np.zeros((rows, columns), np.bool_), size, first)
-    known: dict[frozenset[str], int] = {frozenset(): 0}
-    kinds, blocks = np.zeros((rows, columns), np.uint16), False
-    for one, (row, column) in zip(cells, places, strict=True):
-        region = slice(row, row + len(one.numbers)), slice(column, column + one.numbers.shape[1])
-        for number in np.unique(one.numbers[one.numbers != 0]).tolist():
-            names = one.names[number]
-            has_number, lower = one.numbers == number, _lower(names)
-            for kind in np.unique(kinds[region][has_number]).tolist():
-                both = [*known][kind] | names
-                kinds[region][has_number & (kinds[region] == kind)] = known.setdefault(both, len(known))
-            tiles.solid[region] |= has_number & (not lower.isdisjoint(solid))
-            sides = [side for name, side in one_way.items() if name in lower]
-            for line, place in np.argwhere(has_number & ~tiles.solid[region]).tolist() if sides else ():
-                tiles.set_one_way(column + place, row + line, sides)
-            blocks = blocks or not lower.isdisjoint(solid) or bool(sides)
-    tiles._take_data(kinds, [(names, {}) for names in known])
-    if not blocks:
-        names_there = ", ".join(sorted(repr(name) for name in frozenset().union(*known)))
+    tiles: dict[int, Tile] = {}
+    for names, number in reader.numbers.items():
+        words: dict[str, Any] = {"tag": ",".join(names)}
+        lower = _lower(names)
+        sides = [side for name, side in one_way.items() if name in lower]
+        if not lower.isdisjoint(solid):
+            words["solid"] = True
+        elif sides:
+            words["one_way"] = ",".join(sides)
+        if not lower.isdisjoint(ladders):
+            words["ladder"] = True
+        tiles[number] = Tile(str(reader.file), "", words, (0.0, 0.0), (), _TILESET)
+    parts = [part._replace(level=part.level._replace(tiles=tiles)) for part in parts]
+    ground = ground_of(parts, parts, _RULES, str(reader.file))
+    ground.one_way[ground.solid] = 0
+    if not (ground.solid.any() or ground.one_way.any()):
+        names_there = ", ".join(sorted(repr(name) for name in frozenset().union(*reader.numbers)))
         warnings.warn(
-            f"{file} blocks nothing: no tile is named {', '.join(sorted(solid))}; name in solid= what blocks "
-            f"(it has {names_there})",
+            f"{reader.file} blocks nothing: no tile is named {', '.join(sorted(solid))}; name in solid= what "
+            f"blocks (it has {names_there})",
             stacklevel=3,
         )
-    return tiles
+    tiles_map: TileMap = tiles_of(ground, False, 0.0, TileMap)
+    return tiles_map
 
 
-def _set_ladders(tiles: TileMap, names: frozenset[str]) -> None:
-    for row, column in np.argwhere(tiles._kinds).tolist():
-        if not _lower(tiles.data(column, row).tags).isdisjoint(names):
-            tiles.set_ladder(column, row)
+_RULES = BlockingRules("solid", "one_way", False, False)
+_TILESET = Tileset("", (0.0, 0.0), "unspecified", False)

@@ -4,8 +4,8 @@ Read the modules in this order: `types` (the lines of ``signatures.txt`` as Numb
 names of Numba that are replaced; `numba_checks` makes sure that they exist), `lowering` (typed Python to LLVM
 IR for a level of processors), `builtins` (how Python calls a kernel, through the functions of `python_api`,
 which knows where objects have what is read), `memory` (the memory of returned arrays), `machine_code` (object
-files and libraries), `build` (the whole build, with a cache, in one process per core), `worker` (one such
-process), `__main__` (the command).
+files and libraries), `build` (where these files lie), `worker` (the whole build, in one process per core),
+`__main__` (the command).
 
 The output does not depend on the machine that compiles: `broadphase.kernels.machine.target` lists the
 platforms.

@@ -6,8 +6,9 @@ from ast import FunctionDef
 from ast import parse as parse_source
 from pathlib import Path
 
-from broadphase.compiler.build import Job, advice, build, jobs_of
+from broadphase.compiler.build import Job, advice, jobs_of
 from broadphase.compiler.types import parse
+from broadphase.compiler.worker import build
 from broadphase.kernels.machine.library import FOLDER
 from broadphase.kernels.machine.mode import able
 from broadphase.kernels.machine.signatures import FILE, listed
@@ -93,5 +94,5 @@ if __name__ == "__main__":
         main()
     except OSError as error:
         sys.exit(f"broadphase: {advice(error)}")
-    except RuntimeError as error:  # of a worker, which has written what it met
+    except RuntimeError as error:  # of a process that compiles
         sys.exit(f"broadphase: {error}")

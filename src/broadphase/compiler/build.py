@@ -1,25 +1,18 @@
-"""The build: finds the kernels that are missing, compiles them in one process per core, and links them.
+"""The files of a build: which kernel has which object file, and the index of a library.
 
 Each kernel and list of types has its own object file in the user's cache.  The file's name is a hash of
 everything that the machine code depends on, so a second build compiles only what was edited.
 """
 
 import errno
-import json
 import os
-import subprocess
-import sys
-from collections import deque
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
 from typing import NamedTuple
 
-from broadphase.kernels.machine.library import digest_of
-from broadphase.kernels.machine.on_demand import folder, subfolder
+from broadphase.kernels.machine.on_demand import subfolder
 from broadphase.kernels.machine.signatures import PACKAGE
 from broadphase.kernels.machine.sources import fingerprint, hashes
 from broadphase.kernels.machine.target import Target
@@ -72,7 +65,8 @@ def parts_of(path: Path) -> list[Path]:
     return [Path(line) for line in parts_beside(path).read_text().splitlines()]
 
 
-def _is_compiled(path: Path) -> bool:
+def is_compiled(path: Path) -> bool:
+    """Whether all object files that a kernel needs are there."""
     # Each file is checked: a program that cleans up the cache may have removed any of them.
     return path.exists() and parts_beside(path).exists() and all(part.exists() for part in parts_of(path))
 
@@ -94,29 +88,6 @@ def advice(error: OSError) -> str:
     return f"the compiled kernels cannot be written: {error.strerror or error}{where}; {todo}"
 
 
-def build(
-    jobs: Sequence[Job], target: Target, level: str, library: Path, processes: int | None = None
-) -> None:
-    """Compile what is not in the cache, link everything into ``library`` and write its index next to it."""
-    workers = compile_missing(jobs, target, level, processes or _cores())
-    library.parent.mkdir(parents=True, exist_ok=True)
-    # An existing worker links: a new one would need a second to import Numba.
-    linker = workers[0] if workers else _Worker(target, level)
-    with TemporaryDirectory(dir=library.parent) as unfinished:  # under its own name, which some formats hold
-        linked = Path(unfinished, library.name)
-        linker.do(jobs, library=linked)
-        linker.end()
-        index = linked.with_suffix(".index")
-        index.write_text(f"library {digest_of(linked)}\n" + index_of(jobs), encoding="utf-8", newline="\n")
-        # The index is written last: where an index exists, its library is complete.
-        linked.replace(library)
-        index.replace(library.with_suffix(".index"))
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def index_of(jobs: Sequence[Job]) -> str:
     """The text of a library's index: hashes of files, fingerprints of modules, the kernels in their order."""
     modules = dict.fromkeys(job.module for job in jobs)
@@ -125,86 +96,3 @@ def index_of(jobs: Sequence[Job]) -> str:
     lines = [f"source {text} {code}" for text, code in files.items()]
     lines += [f"module {name} {fingerprint(PACKAGE + name)}" for name in modules]
     return "\n".join(lines + [f"kernel {name}" for name in kernels]) + "\n"
-
-
-def compile_missing(jobs: Sequence[Job], target: Target, level: str, processes: int) -> list["_Worker"]:
-    """Compile, in parallel, the jobs that have no object file; return one worker, if any was started."""
-    missing = [job for job in jobs if not _is_compiled(job.object(target, level))]
-    if not missing:
-        return []
-    waiting = batches_of(missing)
-    workers = [_Worker(target, level) for _ in range(min(processes, len(waiting)))]
-    with ThreadPoolExecutor(len(workers)) as threads:
-        list(threads.map(lambda number: _compile(number, workers[number], waiting), range(len(workers))))
-    for worker in workers[1:]:
-        worker.end()
-    return workers[:1]
-
-
-def batches_of(jobs: Sequence[Job]) -> deque[list[Job]]:
-    """Batches of jobs: all versions of a kernel in one batch, kernels of one file in adjacent batches.
-
-    Adjacent batches call mostly the same functions, and a process infers and lowers each function once, which
-    takes 30 ms.  So the processes take batches from both ends.
-    """
-    kernels: dict[str, list[Job]] = {}
-    for job in sorted(jobs):
-        kernels.setdefault(job.kernel, []).append(job)
-    return deque(kernels.values())
-
-
-class _Worker:
-    """A process that compiles and links (`broadphase.compiler.worker`)."""
-
-    def __init__(self, target: Target, level: str) -> None:
-        environment = {
-            **os.environ,
-            "BROADPHASE_CACHE": str(folder()),  # which is of this process alone if the user has none
-            "BROADPHASE_COMPILING": "1",
-            "BROADPHASE_TARGET": target.name,
-            "BROADPHASE_LEVEL": level,
-            "NUMBA_CPU_NAME": "generic",  # for what Numba compiles for itself
-            "NUMBA_CPU_FEATURES": "",
-            "NUMBA_DISABLE_JIT": "0",
-            "PYTHONHASHSEED": "0",  # the same machine code each time
-            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]),
-        }
-        self._errors = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed in `end`; a full pipe would block the process
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "broadphase.compiler.worker"],
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            encoding="utf-8",
-        )
-
-    def do(self, jobs: Sequence[Job], library: Path | None = None) -> bool:
-        """Let the process compile jobs, or link them into a library; returns False if it failed."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        try:
-            self._process.stdin.write(json.dumps([jobs, str(library) if library else None]) + "\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            return False
-        return self._process.stdout.readline() != ""
-
-    def end(self) -> None:
-        """End the process and return its errors."""
-        self._process.communicate()
-        with self._errors:
-            if self._process.returncode != 0:
-                self._errors.seek(0)
-                raise RuntimeError(f"compiling kernels failed:\n{self._errors.read()}")
-
-
-def _compile(number: int, worker: _Worker, waiting: deque[list[Job]]) -> None:
-    """Send batches to a process, one after the other, until none is left or one failed."""
-    while waiting:
-        try:
-            jobs = waiting.popleft() if number % 2 == 0 else waiting.pop()
-        except IndexError:  # another process took the last one
-            return
-        if not worker.do(jobs):
-            return

@@ -613,7 +613,7 @@ def _one_cell(grids: list[tuple[Part, _Kinds]], where: str) -> Point:
         (width, height), (other_width, other_height) = sizes[:2]
         raise FileError(
             f"{where}: tiles of {width:g} x {height:g} and of {other_width:g} x {other_height:g} are on no "
-            "common grid; read the maps one by one"
+            "common grid; read the maps or levels one by one"
         )
     return sizes[0] if sizes else (cell_size(grids[0][0].level) if grids else (1.0, 1.0))
 
@@ -629,7 +629,7 @@ def _one_shift(grids: list[tuple[Part, _Kinds]], cell: Point, where: str) -> Poi
         one, other = list(found.values())[:2]
         raise FileError(
             f"{where}: {one} and {other} are moved against each other by parts of a tile, so they are on no "
-            "common grid; name the layers that block (layers=), or move them by whole tiles"
+            "common grid; read those that are on one (layers=, of LDtk levels=), or move them by whole tiles"
         )
     return next(iter(found), (0.0, 0.0))
 
