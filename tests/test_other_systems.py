@@ -21,7 +21,7 @@ from outofcore_helpers import TIGHT
 import broadphase as bp
 from broadphase import cli, outofcore
 from broadphase.outofcore.work import run_tasks
-from broadphase.runtime import memory, threads, windows
+from broadphase.runtime import memory, threads
 
 if sys.platform != "linux":
     pytest.skip("other systems are the real thing", allow_module_level=True)
@@ -129,8 +129,8 @@ class TestCommand:
 
 class TestMemory:
     def test_the_structure_has_the_size_that_windows_knows(self):
-        assert ctypes.sizeof(windows._MemoryStatus) == 64
-        assert windows._MemoryStatus.available.offset == 16
+        assert ctypes.sizeof(memory._MemoryStatus) == 64
+        assert memory._MemoryStatus.available.offset == 16
 
     def test_what_is_available(self, monkeypatch):
         def status(reference):
@@ -138,7 +138,7 @@ class TestMemory:
             return 1
 
         system = SimpleNamespace(GlobalMemoryStatusEx=status)
-        monkeypatch.setattr(windows, "_kernel32", lambda: system)
+        monkeypatch.setattr(ctypes, "CDLL", lambda name: system)
         monkeypatch.setattr(sys, "platform", "win32")
         assert memory.available_memory() == 7 << 30
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from textwrap import fill
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -582,18 +582,6 @@ class FrameRun(NamedTuple):
     seconds: float
 
 
-class Followed(Protocol):
-    """What a `Follower` follows: a `Recording`, or what has frames of one kind as it has."""
-
-    @property
-    def about(self) -> Mapping[str, Any]:
-        """With ``dim``, ``touching`` and, if there is one, ``period``."""
-
-    @property
-    def dtype(self) -> "np.dtype[Any]":
-        """The type of the numbers of boxes."""
-
-
 class Follower:
     """An index to which the recorded insertions, removals and moves are applied, frame by frame.
 
@@ -621,7 +609,7 @@ class Follower:
     [[0, 1]]
     """
 
-    def __init__(self, method: str, recording: Followed, **options: Any) -> None:
+    def __init__(self, method: str, recording: Recording | Subject, **options: Any) -> None:
         about = recording.about
         common = {"dim": about["dim"], "touching": bool(about["touching"]), "dtype": recording.dtype}
         common["period"] = about.get("period")

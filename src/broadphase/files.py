@@ -120,15 +120,6 @@ def endings() -> tuple[str, ...]:
     return tuple(_KINDS)
 
 
-def needs_pyarrow(ending: str) -> bool:
-    """Whether files with this ending are read by pyarrow.
-
-    >>> needs_pyarrow(".parquet"), needs_pyarrow(".csv")
-    (True, False)
-    """
-    return ending in WITH_PYARROW
-
-
 def _read(
     file: BinaryIO,
     name: str,

@@ -123,21 +123,12 @@ class TiledObject:
         return f"<TiledObject {self.id} {self.form}{' ' * bool(words)}{words} at {self.x:g}, {self.y:g}>"
 
 
-class BodyOptions(NamedTuple):
-    """The arguments of `World.add` besides the shape."""
-
-    tag: frozenset[str] | None
-    static: bool
-    sensor: bool
-    category: int
-    mask: int
-
-
 class NewBody(NamedTuple):
     """A body to be added to a world."""
 
     shape: Shape
-    rules: BodyOptions
+    rules: dict[str, Any]
+    """The arguments of `World.add` besides the shape."""
     data: TiledObject | TiledTile
 
 
@@ -194,14 +185,14 @@ class Maker(NamedTuple):
 
     # ---- both
 
-    def _rules(self, kind: str, words: Mapping[str, Any], static: bool, where: str) -> BodyOptions:
-        return BodyOptions(
-            tags_of(kind, words) or None,
-            _flag(words, "static", static, where),
-            _flag(words, "sensor", False, where),
-            _bits(words, "category", 1, where),
-            _bits(words, "mask", _EVERY_BIT, where),
-        )
+    def _rules(self, kind: str, words: Mapping[str, Any], static: bool, where: str) -> dict[str, Any]:
+        return {
+            "tag": tags_of(kind, words) or None,
+            "static": _flag(words, "static", static, where),
+            "sensor": _flag(words, "sensor", False, where),
+            "category": _bits(words, "category", 1, where),
+            "mask": _bits(words, "mask", _EVERY_BIT, where),
+        }
 
     def _shapes(self, outlines: Iterable[Outline], where: str) -> list[Shape]:
         made: list[Shape] = []
@@ -449,7 +440,7 @@ def load(
     if blocks or ground.kinds.any():
         tiles = tiles_of(ground, y_up, height, TileMap)
     found, of_objects = _of_objects(placed, maker, objects, str(file))
-    blocks = blocks or not all(one.rules.sensor for one in new + of_objects)
+    blocks = blocks or not all(one.rules["sensor"] for one in new + of_objects)
     if words is None and not blocks and any(part.layer.cells.any() for part in parts):
         _warn_nothing_blocks(parts, solid, str(file))
     return _put(
@@ -519,7 +510,7 @@ def _put(
         world.tiles = tiles
     bodies = []
     for one in new:
-        body = world.add(one.shape, **one.rules._asdict(), data=one.data)
+        body = world.add(one.shape, **one.rules, data=one.data)
         bodies.append(body)
         if isinstance(one.data, TiledObject):
             one.data.bodies.append(body)

@@ -410,19 +410,6 @@ def find_ranges(
     counts[p] = wp.int64(wp.max(place_of(other, high, True, blocks, keys, axis, total) - begin, 0))
 
 
-@wp.kernel
-def all_ranges(n: int, rows_of_a: int, ids: wp.array[int], begins: wp.array[int], counts: wp.array[wp.int64]):
-    """Each box with all after it, or each of a with all of b: for few boxes."""
-    i = wp.tid()
-    ids[i] = i
-    begins[i] = i + 1
-    if rows_of_a > 0:
-        begins[i] = rows_of_a
-        if i >= rows_of_a:
-            begins[i] = n
-    counts[i] = wp.int64(n - begins[i])
-
-
 # -----------------------------------------------------------------------------------------------------------
 # The tests.
 

@@ -31,8 +31,6 @@ from broadphase.gpu import kernels
 from broadphase.inputs.arrays import MOST_IDS
 from broadphase.kernels.boxes.overlap import SHARED
 
-FEW = 512
-"""So many boxes are all compared with each other: a sort would take longer."""
 _SAMPLE = 4096
 _WORTH_A_COPY = 32  # tests: as long as a copy takes to be made and sorted
 _AT_ONCE = 32  # tests in a thread, at least
@@ -166,8 +164,10 @@ def distances_of(found: PackedPairs, search: Search) -> tuple[Array, Array, Arra
 
 
 def _find(search: Search, limit: int, *, sort: bool, store: bool) -> PackedPairs:
-    few = search.n == 0 or (search.n <= FEW and search.env is None)
-    ranges = _few_ranges(search) if few else _ranges(search)
+    if search.n == 0:
+        search.refuse(search.bad)
+        return PackedPairs(wp.empty(0, dtype=wp.uint64), 0, 1)
+    ranges = _ranges(search)
     shift = max((search.n - 1).bit_length(), 1)
     share = max(_AT_ONCE, -(-ranges.work // _MOST_THREADS))
     threads = -(-ranges.work // share)
@@ -194,17 +194,6 @@ def _find(search: Search, limit: int, *, sort: bool, store: bool) -> PackedPairs
         if sort:
             wp.utils.radix_sort_pairs(packed, wp.empty(2 * count, dtype=int), count, end_bit=2 * shift)
     return PackedPairs(packed, count, shift)
-
-
-def _few_ranges(search: Search) -> _Ranges:
-    n = search.n
-    search.refuse(search.bad)
-    blocks, ids, begins = wp.zeros(n, dtype=wp.uint64), wp.empty(n, dtype=int), wp.empty(n, dtype=int)
-    counts = wp.zeros(n + 1, dtype=wp.int64)
-    wp.launch(kernels.all_ranges, n, [n, search.rows_of_a, ids, begins, counts])
-    starts = scanned(counts)
-    places = {"blocks": blocks, "ids": ids, "begins": begins, "starts": starts, "y": _uncut(), "z": _uncut()}
-    return _Ranges(search.keys, kernels.struct(kernels.Ranges, **places), last(starts))
 
 
 def _ranges(search: Search) -> _Ranges:

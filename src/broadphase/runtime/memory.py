@@ -5,6 +5,7 @@ million pairs that takes 5 ms, a quarter of the whole search.  So scratch arrays
 the memory of a large result is recycled when the last array that uses it is deleted.
 """
 
+import ctypes
 import math
 import sys
 from collections.abc import Callable, Hashable
@@ -12,8 +13,6 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-
-from broadphase.runtime import windows
 
 PairArray = npt.NDArray[np.int32]
 
@@ -28,13 +27,32 @@ Arrays = TypeVar("Arrays")
 def available_memory() -> int | None:
     """Bytes that can be allocated without swapping; None if the system does not report it."""
     if sys.platform == "win32":
-        return windows.available_memory()
+        return _available_on_windows()
     try:
         with open("/proc/meminfo", "rb") as file:  # noqa: PTH123 - pathlib loads slowly
             lines = file.readlines()
     except (FileNotFoundError, PermissionError):  # not what a signal's handler raises meanwhile
         return None
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(b"MemAvailable:")), None)
+
+
+class _MemoryStatus(ctypes.Structure):
+    """``MEMORYSTATUSEX``."""
+
+    _fields_ = (
+        ("length", ctypes.c_uint32),
+        ("load", ctypes.c_uint32),
+        ("physical", ctypes.c_uint64),
+        ("available", ctypes.c_uint64),
+        ("more", ctypes.c_uint64 * 5),
+    )
+
+
+def _available_on_windows() -> int | None:
+    status = _MemoryStatus(length=ctypes.sizeof(_MemoryStatus))
+    kernel32 = ctypes.CDLL("kernel32.dll")  # 64-bit Windows has one way to call functions
+    answered = kernel32.GlobalMemoryStatusEx(ctypes.byref(status))
+    return int(status.available) if answered else None
 
 
 class Group(NamedTuple, Generic[Arrays]):
@@ -171,15 +189,6 @@ class _Lease:
 
 
 _shelf: list[npt.NDArray[np.int32]] = []
-
-
-def let_go() -> None:
-    """Free all memory that is kept but not in use; the next calls allocate it again.
-
-    >>> let_go()
-    """
-    _idle_scratch.clear()
-    _shelf.clear()
 
 
 def pair_array(rows: int) -> PairArray:

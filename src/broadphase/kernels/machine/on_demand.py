@@ -51,7 +51,7 @@ def compile_kernel(
         found = _compile(stem, _jobs_of_module(module) if whole else [(name, types)], f"{name} with {types}")
     if found is None:
         return False, None
-    return whole, found.builtin(name, otherwise if whole else Refusal(name, types))
+    return whole, found.builtin(name, otherwise if whole else _refuse)
 
 
 def _compile(stem: str, jobs: list[tuple[str, str]], wanted: str) -> Library | None:
@@ -80,15 +80,9 @@ def _run_compiler(path: str, jobs: list[tuple[str, str]]) -> str:
     return done.stderr if done.returncode else ""
 
 
-class Refusal:
+def _refuse(*arguments: Any) -> None:
     """The fallback of a builtin that was just compiled for the types of a call: it cannot be reached."""
-
-    def __init__(self, name: str, types: str) -> None:
-        self._name, self._types = name, types
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Raise an error."""
-        raise TypeError(f"{self._name} was compiled for {self._types}; got {describe_all(arguments)}")
+    raise TypeError(f"a kernel was compiled for other types than {describe_all(arguments)}")
 
 
 def _jobs_of_module(module: str) -> list[tuple[str, str]]:
