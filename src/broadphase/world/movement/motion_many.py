@@ -305,7 +305,10 @@ def widen(state: State, rows: Rows, near: Near, pushes: Floats, at: int) -> None
     if not pushes.any():
         kernel.pushes_of(state.store.table.columns, rows, near[:], state.space.lengths, state.grid, pushes)
     left, top, right, bottom = state.store.bounds(rows.item(at))
-    pushes *= 2.0  # of all: what is near them is searched again, and in a heap many need more
+    # Of all: what is near them is searched again, and in a heap many need more; at most to its other end.
+    bounds = state.store.table.bounds(state.store.rows())
+    farthest = state.space.largest or (bounds.max(axis=0)[2:] - bounds.min(axis=0)[:2]).max()
+    np.maximum(pushes, np.minimum(2.0 * pushes, farthest), out=pushes)
     pushes[at] += (right - left) + (bottom - top)
 
 
