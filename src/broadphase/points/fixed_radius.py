@@ -273,7 +273,6 @@ def _placed(
 
 
 _PIECES = 4  # for each thread, so that no thread waits long for the last
-_NODES = 64  # boxes from which pairs are counted, if there are so many
 _USUAL = 8
 
 
@@ -498,14 +497,11 @@ class _Sides:
         """How many pairs have a square of at most each of some bounds, ascending, after scaling."""
         query, tree, parts = self._query, self._tree, self._parts
         n, m, (_, dim) = len(query.points), len(query.found), query.points.shape
-        level, nodes = len(tree.levels) - 2, -(-n // LANES ** (len(tree.levels) - 1))
-        while level > 0 and nodes < _NODES:
-            level, nodes = level - 1, -(-n // LANES**level)
-        pieces = threads.shares(nodes, parts, 10.0 * n / nodes, _PIECES)
+        pieces = threads.shares(-(-n // LANES), parts, 10.0 * LANES, _PIECES)
         jobs = []
         for number, shift in enumerate(_shifts(query)):
             among = query.others is None and number == 0
-            fixed = tree, n, self._others, m, among, query.period[:dim], shift, scale, bounds, level
+            fixed = tree, n, self._others, m, among, query.period[:dim], shift, scale, bounds
             jobs += [partial(count_within, *fixed, *piece) for piece in pieces]
         counts: npt.NDArray[np.int64] = np.sum(threads.run_all(jobs, parts), axis=0)
         return counts

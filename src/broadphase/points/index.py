@@ -554,10 +554,7 @@ class PointIndex(ById):
             if few is None:
                 return None
             (i, rows, distance), n = few, len(given)
-        if isinstance(asked, NewPoints):
-            ways: Any = partial(_ways_from_new, given, asked, i, rows)
-        else:
-            ways = partial(_ways_from, asked.query, given, i, rows)
+        ways = partial(_ways_from, asked, given, i, rows)
         ids = rows if asked.ids is None else asked.ids[rows]
         found = Neighbors(i, ids, distance, (n, asked.end), among=False, parts=parts, find_offsets=ways)
         found.has_other_ids = True
@@ -657,15 +654,9 @@ class PointIndex(ById):
         return f"<PointIndex: {len(self)} points, {about}>"
 
 
-def _ways_from_new(points: Any, new: NewPoints, i: IdArray, rows: IdArray) -> Points:
-    """The offsets from points to some of an index that was just made."""
-    given = np.array(points, new.rows.dtype).reshape(-1, new.rows.shape[1])
-    return offsets_of(as_query(given, new.rows, None, None), 1, i, rows)
-
-
-def _ways_from(query: PointQuery, point: Any, i: IdArray, rows: IdArray) -> Points:
-    """The offsets from a point to some of an index."""
-    return offsets_of(query_from(query, np.array([point]), True), 1, i, rows)
+def _ways_from(asked: NewPoints | _Kept, points: Any, i: IdArray, rows: IdArray) -> Points:
+    """The offsets from one point or several to some of an index."""
+    return offsets_of(query_from(asked.query, np.atleast_2d(np.array(points)), True), 1, i, rows)
 
 
 def _one(reader: Reader, point: Any) -> tuple[float, ...]:

@@ -71,6 +71,8 @@ _OF_SCIPY = {
     "cell": "lengths or lattice vectors are period=",
     "box": "lengths or lattice vectors are period=",
     "bins": "the distances are r=",
+    "sqr_dists": "distances are not squared: square those of the result",
+    "mask": "leave out the points that do not count: nearest(points, k, other=others[~mask])",
 }
 
 

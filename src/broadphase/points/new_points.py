@@ -10,7 +10,7 @@ import numpy as np
 
 from broadphase.indexes.arguments import Given
 from broadphase.indexes.thresholds import MOST_SCANNED, SCANNED_AT_LEAST, SCANS
-from broadphase.inputs.points import GivenPoints, Numbers, Points
+from broadphase.inputs.points import GivenPoints, Numbers, PointQuery, Points, as_query
 from broadphase.kernels.points.fixed_radius import find_extent
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points import thresholds
@@ -35,6 +35,11 @@ class NewPoints:
     def end(self) -> int:
         """All ids are below."""
         return len(self.rows)
+
+    @property
+    def query(self) -> PointQuery:
+        """A query that may find them."""
+        return as_query(self.rows[:0], self.rows, None, None)
 
     def near_one(self, point: Given, r: float) -> tuple[Numbers, Points] | None:
         """The points within a distance of one, in order, and how far they are."""

@@ -1,9 +1,10 @@
 """Pairs of points within some distances are counted: pairs of boxes that lie wholly within one at once.
 
-Both sides are sorted along a curve, with boxes around `LANES` points that follow each other, around as many
-of these boxes, and so on (`broadphase.kernels.points.nearest_points`).  A box is compared with `LANES` boxes
-at a time.  Pairs of boxes that are too far apart are left out, those that are near as a whole are counted by
-multiplication, and the others are opened (A. Gray, A. Moore, N-body problems in statistical learning, 2000).
+Both sides are sorted along a curve, with boxes around `LANES` points that follow each other, the leaves,
+around as many of these boxes, and so on (`broadphase.kernels.points.nearest_points`). A leaf is compared
+with `LANES` boxes at a time. Those that are too far away are left out, those that are near as a whole
+are counted by multiplication, and the others are opened (A. Gray, A. Moore, N-body problems in
+statistical learning, 2000).
 
 It is decided exactly as by comparing all: the least and the largest square of a pair of boxes are computed as
 that of two points, and as rounding is monotone, no rounded square is beyond them.
@@ -26,8 +27,7 @@ from broadphase.kernels.machine.simd import (
 )
 from broadphase.kernels.points.distance import plus, size, times
 
-_COLUMNS = 7  # of the stack: level and number of a box, level and group of others, distances, and one of them
-_MOST_OPEN = 16 * (LANES * LANES + 1)
+_MOST_OPEN = 16 * LANES
 
 
 @inline
@@ -119,10 +119,10 @@ def _compare_leaves(
 
 
 @jit
-def count_within(tree, n, others, m, among, around, shift, factor, bounds, level, begin, end):
+def count_within(tree, n, others, m, among, around, shift, factor, bounds, begin, end):
     """How many pairs have a square of at most each of some bounds, ascending.
 
-    From the boxes ``begin .. end - 1`` of a level of the tree of ``n`` points, to all of the ``m`` others; if
+    From the leaves ``begin .. end - 1`` of the tree of ``n`` points, to all of the ``m`` others; if
     ``among``, they are the same, and each pair is counted once.  The points of the tree are shifted back;
     differences are multiplied by ``factor`` before they are squared.
     """
@@ -130,92 +130,79 @@ def count_within(tree, n, others, m, among, around, shift, factor, bounds, level
     factor, dim = kind(factor), tree.points.columns.shape[0]
     number, tests, checked = bounds.shape[0], np.int64(0), np.int64(0)
     found, whole = np.zeros(number, np.int64), np.zeros(number + 1, np.int64)
-    stack = np.empty((_MOST_OPEN, _COLUMNS), np.int64)
+    stack = np.empty((_MOST_OPEN, 4), np.int64)
     squares, ranges = np.empty((2, LANES), tree.boxes.dtype), np.empty((2, LANES), np.int64)
-    top = level if among else np.int64(others.levels.shape[0] - 2)
-    groups = (_nodes(m, top) + LANES - 1) // LANES
-    for start in range(begin * groups, end * groups):
-        stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = level, start // groups, top, start % groups
-        stack[0, 4], stack[0, 5], stack[0, 6] = 0, number, -1
-        waiting = 1
+    for a in range(begin, end):
+        held, waiting = _points_in(n, 0, a), 1
+        stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = others.levels.shape[0] - 2, 0, 0, number
         while waiting > 0:
             if tests > checked + OFTEN:
                 checked = tests
                 if not goes_on():
                     return found
             waiting -= 1
-            here, a, there, group = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3]
-            first, last, only = stack[waiting, 4], stack[waiting, 5], stack[waiting, 6]
-            i, at = tree.levels[here] + a, others.levels[there] + group * LANES
-            lanes = np.int64((1 << max(min(_nodes(m, there) - group * LANES, LANES), 0)) - 1)
-            if only >= 0:
-                lanes &= np.int64(1) << only
-            if among:
-                before = min(max(a - group * LANES, 0), LANES)
-                lanes &= -(np.int64(1) << before)
+            level, group, first, last = (
+                stack[waiting, 0],
+                stack[waiting, 1],
+                stack[waiting, 2],
+                stack[waiting, 3],
+            )
+            at, leaves, ours = others.levels[level] + group * LANES, np.int64(0), np.int64(-1)
+            lanes = np.int64((1 << max(min(_nodes(m, level) - group * LANES, LANES), 0)) - 1)
+            if among:  # those that follow, and the one that holds this leaf
+                ours = a * LANES // _points_of(level) - group * LANES
+                lanes &= -(np.int64(1) << min(max(ours, 0), LANES))
             if lanes == 0:
                 continue
             tests += LANES
-            least, most = _squares_of_boxes(tree.boxes, dim, i, others.boxes, at, around, shift, factor)
+            least, most = _squares_of_boxes(tree.boxes, dim, a, others.boxes, at, around, shift, factor)
             lanes &= bits(least <= splat(bounds[last - 1]))
             all_near = lanes & bits(most <= splat(bounds[first]))
+            if 0 <= ours < LANES:
+                all_near &= ~(np.int64(1) << ours)
             if worlds:
-                low, high = splat(tree.worlds[0, i]), splat(tree.worlds[1, i])
+                low, high = splat(tree.worlds[0, a]), splat(tree.worlds[1, a])
                 lows, highs = load(others.worlds, 0, at), load(others.worlds, 1, at)
-                meet = bits((lows <= high) & (low <= highs))
-                alike = meet & bits((highs <= low) & (high <= lows))
-                lanes, all_near = lanes & meet, all_near & alike
-            held, lanes = _points_in(n, here, a), lanes & ~all_near
-            pairs = np.int64(0)
+                lanes &= bits((lows <= high) & (low <= highs))
+                all_near &= bits((highs <= low) & (high <= lows))
+            lanes, pairs = lanes & ~all_near, np.int64(0)
             while all_near != 0:
-                b = group * LANES + lowest_lane(all_near)
+                pairs += held * _points_in(m, level, group * LANES + lowest_lane(all_near))
                 all_near &= all_near - 1
-                pairs += held * (held - 1) // 2 if among and a == b else held * _points_in(m, there, b)
             whole[first] += pairs
             whole[last] -= pairs
-            if lanes == 0:
-                continue
             store(squares, 0, 0, least)
             store(squares, 1, 0, most)
-            leaves = np.int64(0)
             while lanes != 0:
                 lane = lowest_lane(lanes)
                 lanes &= lanes - 1
                 b, k, end_k = group * LANES + lane, first, last
                 while bounds[k] < squares[0, lane]:
                     k += 1
-                apart = worlds and not (
-                    tree.worlds[0, i]
-                    == tree.worlds[1, i]
-                    == others.worlds[0, at + lane]
-                    == others.worlds[1, at + lane]
+                apart = lane == ours or (
+                    worlds
+                    and not (
+                        tree.worlds[0, a]
+                        == tree.worlds[1, a]
+                        == others.worlds[0, at + lane]
+                        == others.worlds[1, at + lane]
+                    )
                 )
                 while not apart and end_k > k and squares[1, lane] <= bounds[end_k - 1]:
                     end_k -= 1
                 if end_k < last:
-                    same = among and a == b
-                    pairs = held * (held - 1) // 2 if same else held * _points_in(m, there, b)
+                    pairs = held * _points_in(m, level, b)
                     whole[end_k] += pairs
                     whole[last] -= pairs
                 if k == end_k:
                     continue
-                ranges[0, lane], ranges[1, lane] = k, end_k
-                if here == 0 and there == 0:
+                if level == 0:
+                    ranges[0, lane], ranges[1, lane] = k, end_k
                     leaves |= np.int64(1) << lane
                     continue
-                child, children, one = a, np.int64(1), np.int64(-1)
-                if here >= there:
-                    child, children = a * LANES, min(_nodes(n, here - 1) - a * LANES, LANES)
-                deeper, next_group = there, group
-                if there >= here:
-                    deeper, next_group = there - 1, b
-                else:
-                    one = lane
-                for step in range(children):
-                    stack[waiting, 0], stack[waiting, 1] = here - (here >= there), child + step
-                    stack[waiting, 2], stack[waiting, 3] = deeper, next_group
-                    stack[waiting, 4], stack[waiting, 5], stack[waiting, 6] = k, end_k, one
-                    waiting += 1
+                stack[waiting, 0], stack[waiting, 1] = level - 1, b
+                stack[waiting, 2], stack[waiting, 3] = k, end_k
+                waiting += 1
             if leaves != 0:
                 tests += _compare_leaves(
                     tree, n, a, others, m, group, leaves, among, around, shift, factor, bounds, ranges, found
