@@ -255,12 +255,12 @@ def stepped(before: Numbers, steps: Bytes) -> Numbers:
 # ---- the rows of a frame
 
 
-COLUMNS: dict[str, tuple[Part, type, Any]] = {
-    "static": (Part.STATIC, np.bool_, False),
-    "sensor": (Part.SENSOR, np.bool_, False),
-    "category": (Part.CATEGORY, np.uint32, 1),
-    "mask": (Part.MASK, np.uint32, 0xFFFFFFFF),
-    "tag": (Part.TAG, np.int32, 0),
+COLUMNS: dict[str, tuple[Part, type]] = {
+    "static": (Part.STATIC, np.bool_),
+    "sensor": (Part.SENSOR, np.bool_),
+    "category": (Part.CATEGORY, np.uint32),
+    "mask": (Part.MASK, np.uint32),
+    "tag": (Part.TAG, np.int32),
 }
 BOX, CIRCLE, POLYGON = 0, 1, 2
 WITH_OUTLINE: dict[int, type[Polygon]] = {POLYGON: Polygon, 3: Capsule, 4: RoundedBox}
@@ -268,65 +268,57 @@ WITH_OUTLINE: dict[int, type[Polygon]] = {POLYGON: Polygon, 3: Capsule, 4: Round
 Rows = npt.NDArray[np.int32]
 
 
-@dataclass
+@dataclass(frozen=True)
 class FrameRows:
-    """All rows at the end of a frame; rows that are not alive hold zeros and default values."""
+    """All rows at the end of a frame, by ascending id; a frame that changes them has others."""
 
+    ids: Rows
     numbers: Numbers
-    alive: npt.NDArray[np.bool_]
     columns: dict[str, npt.NDArray[Any]]
-    forms: list[Shape | None] | None = None
+    forms: list[Shape] | None = None
     """``None`` for an index."""
 
     @classmethod
     def nothing(cls, width: int, dtype: npt.DTypeLike, *, has_forms: bool) -> "FrameRows":
         """No rows at all."""
-        forms: list[Shape | None] | None = [] if has_forms else None
-        return cls(np.zeros((0, width), dtype), np.zeros(0, np.bool_), defaults_of(0), forms)
-
-    def grown(self, end: int) -> "FrameRows":
-        """The same rows in arrays that have at least ``end`` rows."""
-        more = end - len(self.alive)
-        if more <= 0:
-            return self
-        defaults = defaults_of(more)
-        return FrameRows(
-            np.vstack([self.numbers, np.zeros((more, self.numbers.shape[1]), self.numbers.dtype)]),
-            np.append(self.alive, np.zeros(more, np.bool_)),
-            {name: np.append(column, defaults[name]) for name, column in self.columns.items()},
-            None if self.forms is None else self.forms + [None] * more,
-        )
+        columns: dict[str, npt.NDArray[Any]] = {
+            name: np.empty(0, kind) for name, (_, kind) in COLUMNS.items()
+        }
+        return cls(np.empty(0, np.int32), np.empty((0, width), dtype), columns, [] if has_forms else None)
 
 
 def difference(before: FrameRows, now: FrameRows) -> tuple[Sections, list[list[list[float]]]]:
     """The changes from ``before`` to ``now`` as sections, and the outlines of polygons that they refer to."""
-    end = max(len(before.alive), len(now.alive))
-    before, now = before.grown(end), now.grown(end)
-    stays = before.alive & now.alive
-    came = _rows(now.alive & ~before.alive)
-    changed = now.alive & ~before.alive
+    places = np.searchsorted(before.ids, now.ids)
+    stays = places < len(before.ids)
+    stays[stays] = before.ids[places[stays]] == now.ids[stays]
+    then, rows, leaves = places[stays], np.flatnonzero(stays), np.ones(len(before.ids), np.bool_)
+    leaves[then] = False
+    changes = np.zeros(len(then), np.bool_)
     for name, column in now.columns.items():
-        changed |= stays & (column != before.columns[name])
+        changes |= column[rows] != before.columns[name][then]
     if now.forms is not None and before.forms is not None:
-        pairs = zip(now.forms, before.forms, strict=True)
-        changed |= now.alive & np.fromiter((a is not b and _differ(a, b) for a, b in pairs), np.bool_, end)
+        pairs = ((now.forms[a], before.forms[b]) for a, b in zip(rows.tolist(), then.tolist(), strict=True))
+        changes |= np.fromiter((a is not b and _differ(a, b) for a, b in pairs), np.bool_, len(then))
     bits = np.uint64 if now.numbers.dtype.itemsize == 8 else np.uint32
-    moved = _rows(stays & (now.numbers.view(bits) != before.numbers.view(bits)).any(axis=1))
+    moves = (now.numbers[rows].view(bits) != before.numbers[then].view(bits)).any(axis=1)
+    changed = ~stays
+    changed[rows] = changes
     outlines: list[list[list[float]]] = []
     sections = {
-        Part.GONE: _rows(before.alive & ~now.alive),
-        Part.CAME: came,
-        Part.PLACES: now.numbers[came].ravel(),
-        **_described(now, _rows(changed), outlines),
-        Part.MOVED: moved,
-        Part.STEPS: steps_between(before.numbers[moved], now.numbers[moved]),
+        Part.GONE: before.ids[leaves],
+        Part.CAME: now.ids[~stays],
+        Part.PLACES: now.numbers[~stays].ravel(),
+        **_described(now, np.flatnonzero(changed), outlines),
+        Part.MOVED: now.ids[rows[moves]],
+        Part.STEPS: steps_between(before.numbers[then[moves]], now.numbers[rows[moves]]),
     }
     return {part: content for part, content in sections.items() if len(content)}, outlines
 
 
-def _described(now: FrameRows, rows: Rows, outlines: list[list[list[float]]]) -> Sections:
-    sections: Sections = {Part.CHANGED: rows}
-    for name, (part, _, _) in COLUMNS.items():
+def _described(now: FrameRows, rows: npt.NDArray[np.intp], outlines: list[list[list[float]]]) -> Sections:
+    sections: Sections = {Part.CHANGED: now.ids[rows]}
+    for name, (part, _) in COLUMNS.items():
         sections[part] = now.columns[name][rows]
     if now.forms is not None:
         kinds, sizes = np.zeros(len(rows), np.uint8), np.zeros((len(rows), 2))
@@ -336,7 +328,7 @@ def _described(now: FrameRows, rows: Rows, outlines: list[list[list[float]]]) ->
     return sections
 
 
-def _differ(form: Shape | None, other: Shape | None) -> bool:
+def _differ(form: Shape, other: Shape) -> bool:
     """Whether two shapes differ in more than their place."""
     if isinstance(form, Box) and isinstance(other, Box):
         return (form.width, form.height) != (other.width, other.height)
@@ -352,7 +344,7 @@ def _outline(form: Polygon) -> list[list[float]]:
     return [*form.offsets.tolist(), list(form._middle)]
 
 
-def _encode_form(form: Shape | None, outlines: list[list[list[float]]]) -> tuple[int, tuple[float, float]]:
+def _encode_form(form: Shape, outlines: list[list[list[float]]]) -> tuple[int, tuple[float, float]]:
     if isinstance(form, Box):
         return BOX, (form.width, form.height)
     if isinstance(form, Circle):
@@ -361,15 +353,6 @@ def _encode_form(form: Shape | None, outlines: list[list[list[float]]]) -> tuple
     outlines.append(_outline(form))
     code = next((code for code, kind in WITH_OUTLINE.items() if kind is type(form)), POLYGON)
     return code, (len(outlines) - 1, form.radius)
-
-
-def defaults_of(rows: int) -> dict[str, npt.NDArray[Any]]:
-    """The columns of so many rows with the usual attributes."""
-    return {name: np.full(rows, usual, dtype) for name, (_, dtype, usual) in COLUMNS.items()}
-
-
-def _rows(which: npt.NDArray[np.bool_]) -> Rows:
-    return np.flatnonzero(which).astype(np.int32)
 
 
 # ---- tile maps: as a whole when they are new, then cell by cell

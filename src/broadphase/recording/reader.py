@@ -1,8 +1,8 @@
 """Reads a recording: any frame of it, and the pairs there by any method.
 
 A file may be damaged in ways that its checksums do not show, or be made to do harm.  So all that a frame says
-is checked before it is applied (`apply`), and memory is taken for what the file holds: a row has a place in
-arrays that are as long as the most rows at a time, whatever its number (`HeldRows`).
+is checked before it is applied (`apply`), and memory is taken for what the file holds, whatever the numbers
+of rows.
 """
 
 import math
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from broadphase.api.one_shot import Method, pairs
 from broadphase.errors import FileError, path_of
 from broadphase.geometry.shapes import Box, Circle, Shape, from_outline
-from broadphase.geometry.table import ShapeTable, table_of
+from broadphase.geometry.table import ShapeTable
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import whole
 from broadphase.inputs.periods import as_period
@@ -31,11 +31,11 @@ from broadphase.recording.frames import (
     COLUMNS,
     FRESH,
     WITH_OUTLINE,
+    FrameRows,
     Numbers,
     Part,
     Rows,
     Sections,
-    defaults_of,
     read_frames,
     read_head,
     read_json,
@@ -49,7 +49,7 @@ MOST_ROWS = 1 << 24
 """A recording with higher ids is damaged."""
 _MOST_CALLS = 1 << 53
 _NO_FORM = Box(0.0, 0.0, 0.0, 0.0)
-_FREE = -1
+_SPARE = 64  # forms that are no longer there, beside as many as there are
 
 
 # ---- what the JSON of a frame says
@@ -118,121 +118,8 @@ def _require(holds: bool, what: str) -> None:
 # ---- its rows
 
 
-@dataclass
-class HeldRows:
-    """All rows at the end of a frame, each at a place of its own; free places hold anything."""
-
-    numbers: Numbers
-    columns: dict[str, npt.NDArray[Any]]
-    ids: Rows
-    """The id of the row at each place; `_FREE` where there is none."""
-    forms: list[Shape | None] | None = None
-    """``None`` for an index."""
-    order: Rows = field(default_factory=lambda: np.empty(0, np.int32))
-    """The places of all rows, by ascending id."""
-    _table: ShapeTable | None = None
-    """The forms as columns, made by the first call of `boxes`."""
-
-    @classmethod
-    def nothing(cls, width: int, dtype: npt.DTypeLike, *, has_forms: bool) -> "HeldRows":
-        """No rows at all."""
-        forms: list[Shape | None] | None = [] if has_forms else None
-        return cls(np.zeros((0, width), dtype), defaults_of(0), np.empty(0, np.int32), forms)
-
-    def copy(self) -> "HeldRows":
-        """A copy with arrays of its own."""
-        columns = {name: column.copy() for name, column in self.columns.items()}
-        forms = None if self.forms is None else list(self.forms)
-        return HeldRows(self.numbers.copy(), columns, self.ids.copy(), forms, self.order)
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that a copy takes."""
-        columns = sum(column.nbytes for column in self.columns.values())
-        return self.numbers.nbytes + columns + self.ids.nbytes + 8 * len(self.forms or ())
-
-    def places(self, rows: Rows) -> Rows:
-        """The places of rows that are there.
-
-        Raises
-        ------
-        ValueError
-            One is not, or they are not ascending.
-        """
-        there = self.ids[self.order]
-        found = np.searchsorted(there, rows).clip(max=max(len(there) - 1, 0))
-        if len(rows) and (not len(there) or (there[found] != rows).any() or (np.diff(rows) <= 0).any()):
-            raise ValueError("it names a row that is not there")
-        places: Rows = self.order[found]
-        return places
-
-    def boxes(self) -> BoxArray:
-        """The boxes of the rows, by ascending id."""
-        if self.forms is None:
-            return self.numbers[self.order]
-        if self._table is None:
-            self._table = table_of([form or _NO_FORM for form in self.forms])
-        self._table.x[:], self._table.y[:] = self.numbers.T
-        return self._table.bounds(self.order)
-
-    def shapes(self) -> list[Shape]:
-        """The forms of the rows, by ascending id; empty for an index."""
-        forms = self.forms
-        return [] if forms is None else [forms[place] or _NO_FORM for place in self.order.tolist()]
-
-    def remove(self, rows: Rows) -> None:
-        """Free the places of some rows."""
-        if not len(rows):
-            return
-        places = self.places(rows)
-        self.ids[places] = _FREE
-        for place in places.tolist() if self.forms is not None else ():
-            self.put_form(place, None)
-        self._sort()
-
-    def add(self, rows: Rows) -> Rows:
-        """Give places to new rows, with the usual attributes."""
-        if not len(rows):
-            return rows
-        sound = rows.min() >= 0 and rows.max() < MOST_ROWS and (np.diff(rows) > 0).all()
-        if not sound or np.isin(rows, self.ids).any():
-            raise ValueError("it adds a row that cannot be")
-        free = np.flatnonzero(self.ids == _FREE)[: len(rows)]
-        if len(free) < len(rows):
-            before = len(self.ids)
-            self._grow(before + max(len(rows) - len(free), before // 4))
-            free = np.append(free, np.arange(before, before + len(rows) - len(free)))
-        places = free.astype(np.int32)
-        self.ids[places] = rows
-        for name, (_, _, usual) in COLUMNS.items():
-            self.columns[name][places] = usual
-        self._sort()
-        return places
-
-    def put_form(self, place: int, form: Shape | None) -> None:
-        """Set the form of a body; ``None`` for a place that is free."""
-        assert self.forms is not None
-        self.forms[place] = form
-        if self._table is not None:
-            self._table.put(place, form or _NO_FORM)
-
-    def _sort(self) -> None:
-        used = np.flatnonzero(self.ids != _FREE)
-        self.order = used[np.argsort(self.ids[used])].astype(np.int32)
-
-    def _grow(self, end: int) -> None:
-        more = end - len(self.ids)
-        usual = defaults_of(more)
-        self.numbers = np.vstack([self.numbers, np.zeros((more, self.numbers.shape[1]), self.numbers.dtype)])
-        self.columns = {name: np.append(column, usual[name]) for name, column in self.columns.items()}
-        self.ids = np.append(self.ids, np.full(more, _FREE, np.int32))
-        if self.forms is not None:
-            self.forms += [None] * more
-            self._table = None
-
-
-def apply(held: HeldRows, sections: Sections, outlines: list[Any], tags: int) -> None:
-    """Apply the sections that `broadphase.recording.frames.difference` made.
+def apply(before: FrameRows, sections: Sections, outlines: list[Any], tags: int) -> FrameRows:
+    """The rows after the sections that `broadphase.recording.frames.difference` made.
 
     ``tags`` says how many tags there are by now.
 
@@ -245,32 +132,68 @@ def apply(held: HeldRows, sections: Sections, outlines: list[Any], tags: int) ->
     gone, came, changed, moved = (
         sections.get(part, none) for part in (Part.GONE, Part.CAME, Part.CHANGED, Part.MOVED)
     )
-    held.remove(gone)
-    fresh = held.add(came)
-    if len(came):
-        if not np.isin(came, changed).all():
-            raise ValueError("it adds a row without its attributes")
-        held.numbers[fresh] = _section(sections, Part.PLACES).reshape(len(came), -1)
+    rows = _exchanged(before, gone, came, sections) if len(gone) or len(came) else before
+    if not np.isin(came, changed).all():
+        raise ValueError("it adds a row without its attributes")
     if len(changed):
-        _describe(held, held.places(changed), sections, outlines, tags)
-    places = held.places(moved)
+        rows = _described(rows, _places_of(rows.ids, changed), sections, outlines, tags)
+    places = _places_of(rows.ids, moved)
     if len(moved):
-        held.numbers[places] = stepped(held.numbers[places], _section(sections, Part.STEPS))
-    for rows in (fresh, places):
-        _check_numbers(held.numbers[rows], held.forms is not None)
+        numbers = rows.numbers.copy()
+        numbers[places] = stepped(numbers[places], _section(sections, Part.STEPS))
+        rows = replace(rows, numbers=numbers)
+    for some in (_places_of(rows.ids, came), places):
+        _check_numbers(rows.numbers[some], rows.forms is not None)
+    return rows
 
 
-def _describe(held: HeldRows, places: Rows, sections: Sections, outlines: list[Any], tags: int) -> None:
-    for name, (part, _, _) in COLUMNS.items():
-        held.columns[name][places] = _section(sections, part)
-    numbers = held.columns["tag"][places]
+def _places_of(ids: Rows, rows: Rows) -> npt.NDArray[np.intp]:
+    """The places of rows that are there."""
+    found = np.searchsorted(ids, rows).clip(max=max(len(ids) - 1, 0))
+    if len(rows) and (not len(ids) or (ids[found] != rows).any() or (np.diff(rows) <= 0).any()):
+        raise ValueError("it names a row that is not there")
+    return found
+
+
+def _exchanged(before: FrameRows, gone: Rows, came: Rows, sections: Sections) -> FrameRows:
+    """The rows without those that went, and with new ones at their places; `_described` does the rest."""
+    kept = np.delete(np.arange(len(before.ids)), _places_of(before.ids, gone))
+    sound = not len(came) or (came[0] >= 0 and came[-1] < MOST_ROWS and (np.diff(came) > 0).all())
+    if not sound or np.isin(came, before.ids[kept]).any():
+        raise ValueError("it adds a row that cannot be")
+    ids = np.concatenate((before.ids[kept], came))
+    order = np.argsort(ids)
+    fresh = before.numbers[:0]
+    if len(came):
+        fresh = _section(sections, Part.PLACES).reshape(len(came), -1)
+    columns = {
+        name: np.append(column[kept], np.zeros(len(came), column.dtype))[order]
+        for name, column in before.columns.items()
+    }
+    forms = before.forms
+    if forms is not None:
+        every = [*map(forms.__getitem__, kept.tolist()), *[_NO_FORM] * len(came)]
+        forms = [every[place] for place in order.tolist()]
+    return FrameRows(ids[order], np.concatenate((before.numbers[kept], fresh))[order], columns, forms)
+
+
+def _described(
+    rows: FrameRows, places: npt.NDArray[np.intp], sections: Sections, outlines: list[Any], tags: int
+) -> FrameRows:
+    columns = {name: column.copy() for name, column in rows.columns.items()}
+    for name, (part, _) in COLUMNS.items():
+        columns[name][places] = _section(sections, part)
+    numbers = columns["tag"][places]
     if (numbers < 0).any() or (numbers >= tags).any():
         raise ValueError("it names a tag that is not there")
-    if held.forms is not None:
-        sizes = _section(sections, Part.SIZES).reshape(len(places), 2).tolist()
-        kinds = _section(sections, Part.FORM).tolist()
-        for place, kind, size in zip(places.tolist(), kinds, sizes, strict=True):
-            held.put_form(place, _decode_form(kind, size, outlines))
+    if rows.forms is None:
+        return replace(rows, columns=columns)
+    forms = list(rows.forms)
+    sizes = _section(sections, Part.SIZES).reshape(len(places), 2).tolist()
+    kinds = _section(sections, Part.FORM).tolist()
+    for place, kind, size in zip(places.tolist(), kinds, sizes, strict=True):
+        forms[place] = _decode_form(kind, size, outlines)
+    return replace(rows, columns=columns, forms=forms)
 
 
 def _section(sections: Sections, part: Part) -> npt.NDArray[Any]:
@@ -639,13 +562,13 @@ class Recording:
         """Read every frame once, and keep some states to begin at."""
         dtype = self.dtype
         is_world = self.about["kind"] == "world"
-        held = HeldRows.nothing(2 if is_world else 2 * self.about["dim"], dtype, has_forms=is_world)
-        state = _State(-1, begin, held, None, [""], self.about["touching"], self.period)
+        rows = FrameRows.nothing(2 if is_world else 2 * self.about["dim"], dtype, has_forms=is_world)
+        state = _State(-1, begin, rows, None, [""], self.about["touching"], self.period)
         self._marks.append(state.copy())
         try:
             for after, _, words in self._frames_from(state):
                 self._seconds.append(sum(call.seconds for call in words.calls.values()))
-                self._sizes.append(len(after.held.order))
+                self._sizes.append(len(after.rows.ids))
                 if (after.number + 1) % self._stride == 0:
                     self._mark(after)
         except (ValueError, KeyError, IndexError, TypeError, OverflowError, RecursionError) as error:
@@ -665,7 +588,7 @@ class Recording:
         for sections, end in read_frames(self._data, state.end, "<" + self.about["dtype"]):
             words = words_of(sections)
             state.tags += words.tags
-            apply(state.held, sections, words.outlines, len(state.tags))
+            state.rows = apply(state.rows, sections, words.outlines, len(state.tags))
             state.tiles = apply_tiles(state.tiles, sections, words)
             state.number += 1
             state.end = end
@@ -679,28 +602,49 @@ class _State:
     number: int
     end: int
     """The byte at which its frame ends in the file."""
-    held: HeldRows
+    rows: FrameRows
     tiles: TileMap | None
     tags: list[str]
     touching: bool
     period: tuple[float | None, ...] | None
+    _table: ShapeTable = field(default_factory=ShapeTable)
+    """Forms as columns, which it keeps alive, and of some that are no longer there."""
+    _known: dict[int, int] = field(default_factory=dict)
+    """By the id of a form, its row in the table."""
 
     def copy(self) -> "_State":
-        return replace(self, held=self.held.copy(), tags=list(self.tags))
+        return replace(self, tags=list(self.tags), _table=ShapeTable(), _known={})
 
     @property
     def nbytes(self) -> int:
         """The memory that a copy takes."""
         tiles = 0 if self.tiles is None else 2 * self.tiles.solid.nbytes
-        return self.held.nbytes + tiles + 8 * len(self.tags)
+        rows = self.rows
+        columns = sum(column.nbytes for column in (rows.numbers, rows.ids, *rows.columns.values()))
+        return columns + 8 * len(rows.forms or ()) + tiles + 8 * len(self.tags)
+
+    def boxes(self) -> BoxArray:
+        """The boxes of the rows."""
+        rows = self.rows
+        if rows.forms is None:
+            return rows.numbers.copy()
+        if len(self._table) > 2 * len(rows.forms) + _SPARE:
+            self._table, self._known = ShapeTable(), {}
+        table, known = self._table, self._known
+        for form in rows.forms:
+            if id(form) not in known:
+                known[id(form)] = table.append(form)
+        places = np.array([known[id(form)] for form in rows.forms], np.int32)
+        table.x[places], table.y[places] = rows.numbers.T
+        return table.bounds(places)
 
     def frame(self, sections: Sections, words: Words) -> RecordedFrame:
-        held, places = self.held, self.held.order
-        columns = {name: column[places] for name, column in held.columns.items()}
+        rows = self.rows
+        columns = {name: column.copy() for name, column in rows.columns.items()}
         return RecordedFrame(
             self.number,
-            held.ids[places],
-            held.boxes(),
+            rows.ids.copy(),
+            self.boxes(),
             columns["static"],
             columns["sensor"],
             columns["category"],
@@ -714,7 +658,7 @@ class _State:
             len(sections.get(Part.GONE, ())),
             len(sections.get(Part.MOVED, ())),
             self.touching,
-            held.shapes(),
-            held.numbers[places],
+            list(rows.forms or ()),
+            rows.numbers.copy(),
             self.period,
         )

@@ -248,34 +248,28 @@ def rows_of(target: World | Index, tags: Tags) -> FrameRows:
 
 def _rows_of_world(world: World, tags: Tags) -> FrameRows:
     store = world._state.store
-    n = len(store.bodies)
-    alive = store.alive[:n].copy()
-    dead = ~alive
+    ids = np.flatnonzero(store.alive[: len(store.bodies)])
     number = np.array([tags.number(group) for group in store.tag_sets.groups], np.int32)
     columns: dict[str, npt.NDArray[Any]] = {
-        "static": store.static[:n] & alive,
-        "sensor": store.sensor[:n] & alive,
-        "category": np.where(dead, np.uint32(1), store.category[:n]),
-        "mask": np.where(dead, np.uint32(0xFFFFFFFF), store.mask[:n]),
-        "tag": np.where(dead, np.int32(0), number[np.where(dead, 0, store.group[:n])]),
+        "static": store.static[ids],
+        "sensor": store.sensor[ids],
+        "category": store.category[ids],
+        "mask": store.mask[ids],
+        "tag": number[store.group[ids]],
     }
-    numbers = np.column_stack((store.x[:n], store.y[:n]))
-    numbers[dead] = 0
-    forms = [form if lives else None for form, lives in zip(store.table.forms, alive.tolist(), strict=False)]
-    return FrameRows(numbers, alive, columns, forms)
+    forms = store.table.forms
+    numbers = np.column_stack((store.x[ids], store.y[ids]))
+    return FrameRows(ids.astype(np.int32), numbers, columns, [forms[row] for row in ids.tolist()])
 
 
 def _rows_of_index(index: Index) -> FrameRows:
     store = index._store
-    n = store.end
-    alive = store.alive[:n].copy()
-    numbers = store.boxes[:n].copy()
-    numbers[~alive] = 0
+    ids = np.flatnonzero(store.alive[: store.end])
     columns: dict[str, npt.NDArray[Any]] = {
-        "static": (store.classes[:n] & STATIC) != 0,
-        "sensor": np.zeros(n, np.bool_),
-        "category": np.where(alive, store.categories[:n], np.uint32(1)),
-        "mask": np.where(alive, store.masks[:n], np.uint32(0xFFFFFFFF)),
-        "tag": np.zeros(n, np.int32),
+        "static": (store.classes[ids] & STATIC) != 0,
+        "sensor": np.zeros(len(ids), np.bool_),
+        "category": store.categories[ids],
+        "mask": store.masks[ids],
+        "tag": np.zeros(len(ids), np.int32),
     }
-    return FrameRows(numbers, alive, columns)
+    return FrameRows(ids.astype(np.int32), store.boxes[ids], columns)
