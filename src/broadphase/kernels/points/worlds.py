@@ -316,6 +316,12 @@ def _least(keys, begin, held):
     return smallest(least)
 
 
+@inline
+def _name_of(worlds, firsts, begin, top, slot):
+    """The name of a slot that a query compares: those of its world, then those of opened boxes."""
+    return np.int64(worlds.names[0, begin + slot if slot < top else firsts[slot // LANES] + slot % LANES])
+
+
 @jit
 def first_hits(
     worlds, boxes, categories, masks, rays, ignored, begin, end, touching, category, mask, scratch,
@@ -350,9 +356,7 @@ def first_hits(
             while key <= _LAST and key <= nearest:
                 slot = _first_not_above(keys, 0, splat(key))
                 keys[0, slot] = np.inf
-                name = np.int64(
-                    worlds.names[0, first + slot if slot < top else firsts[slot // LANES] + slot % LANES]
-                )
+                name = _name_of(worlds, firsts, first, top, slot)
                 if name >= 0:
                     if name != own and passes(categories, masks, name, category, mask):
                         distance = ray_distance(boxes, name, ray, touching)
@@ -479,9 +483,6 @@ def _squares(columns, at, point):
     return smaller(square, splat(_LAST))
 
 
-_SOUGHT = 8  # so many lanes are looked for one by one
-
-
 @jit
 def search_nearest(
     worlds, boxes, categories, masks, points, first, last, category, mask, scratch, distances, ids
@@ -491,8 +492,7 @@ def search_nearest(
     Returns the tests.
     """
     dim = boxes.shape[1] // 2
-    columns, names, tops, _ = worlds
-    keys, firsts = scratch
+    columns, tops, (keys, firsts) = worlds.columns, worlds.tops, scratch
     around = few(6, np.float32)
     tests = checked = np.int64(0)
     for q in range(first, last):
@@ -504,63 +504,32 @@ def search_nearest(
             around[2 * axis] = -rounded_down(-points[q, axis])
             around[2 * axis + 1] = rounded_down(points[q, axis])
         point = (around[0], around[1], around[2], around[3], around[4], around[5])
-        place, own = points[q], ids[q]
-        asked = np.int64(points[q, dim])
+        asked, kept, bound = np.int64(points[q, dim]), 0, _LAST
         world = _first_world(asked)
-        at, end = tops[world, 0], tops[world, 1]
-        kept, held, bound = 0, np.int64(0), _LAST
-        while True:
-            if at == end:
-                world, held = _next_world(worlds, asked, world), np.int64(0)
-                if world < 0:
-                    break
-                at, end = tops[world, 0], tops[world, 1]
-                continue
-            tests += end - at
-            if names[0, at] < 0:
-                for slot in range(at, end, LANES):
-                    store(keys, 0, held, _squares(columns, slot, point))
-                    firsts[held // LANES] = slot
-                    held += LANES
-            else:
-                # The boxes that are probably nearest, then all others that may be.
-                done, limit = np.float32(-1), bound
-                if kept < len(own) <= _SOUGHT:
-                    left = _squares(columns, at, point)
-                    for slot in range(at + LANES, end, LANES):
-                        left = smaller(left, _squares(columns, slot, point))
-                    for _ in range(len(own)):
-                        limit = smallest(left)
-                        left = chosen(left <= splat(limit), splat(_LAST), left)
-                while done < limit:
-                    for slot in range(at, end, LANES):
-                        squares = _squares(columns, slot, point)
-                        lanes = bits((squares <= splat(limit)) & (splat(done) < squares))
-                        if lanes == 0:
-                            continue
-                        while lanes != 0:
-                            name = np.int64(names[0, slot + lowest_lane(lanes)])
-                            lanes &= lanes - 1
-                            if name != NOTHING and passes(categories, masks, name, category, mask):
-                                kept = keep_nearest(
-                                    distances, own, kept, distance_to_box(boxes, name, place), name
-                                )
-                        if kept == len(own):
+        while world >= 0:
+            begin, top = tops[world, 0], tops[world, 1] - tops[world, 0]
+            for at in range(0, top, LANES):
+                store(keys, 0, at, _squares(columns, begin + at, point))
+            held, key = top, _least(keys, 0, top)
+            tests += top
+            while key <= bound:
+                slot = _first_not_above(keys, 0, splat(key))
+                keys[0, slot] = np.inf
+                name = _name_of(worlds, firsts, begin, top, slot)
+                if name >= 0:
+                    if passes(categories, masks, name, category, mask):
+                        far = distance_to_box(boxes, name, points[q])
+                        kept = keep_nearest(distances, ids[q], kept, far, name)
+                        if kept == ids.shape[1]:
                             bound = -rounded_down(-distances[0] * distances[0] * (1.0 + 2.0**-50))
                             bound = min(bound, _LAST)
-                            limit = min(limit, bound)
-                    done, limit = limit, bound
-            at = end
-            if at == end and held > 0:
-                least = _least(keys, 0, held)
-                while at == end and least <= bound:
-                    slot = _first_not_above(keys, 0, splat(least))
-                    keys[0, slot] = np.inf
-                    name = np.int64(names[0, firsts[slot // LANES] + slot % LANES])
-                    if name != NOTHING:
-                        at, end = ~name, ~name + LANES
-                    else:
-                        least = _least(keys, 0, held)
-        for k in range(kept, len(own)):
-            own[k] = -1
+                elif name != NOTHING:
+                    store(keys, 0, held, _squares(columns, ~name, point))
+                    firsts[held // LANES] = ~name
+                    held += LANES
+                    tests += LANES
+                key = _least(keys, 0, held)
+            world = _next_world(worlds, asked, world)
+        for k in range(kept, ids.shape[1]):
+            ids[q, k] = -1
     return tests
