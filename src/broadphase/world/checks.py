@@ -17,7 +17,6 @@ from broadphase.indexes.results import RayHit, RayHits
 from broadphase.world.arguments import ANY, as_points, as_two
 from broadphase.world.bodies import STATICS, Body
 from broadphase.world.hits import RESPONSES, Walk
-from broadphase.world.queries import Queries
 from broadphase.world.state import State
 from broadphase.world.tile_listeners import TileListeners
 
@@ -247,8 +246,20 @@ class Checks:
                 "other static body; add it with static=False, or move it with push, which carries others",
             )
 
-    def hit_at_once(self, start: tuple[float, ...], other: Any) -> None:
-        """Warn of a ray that begins at the centre of the body that it hits."""
+    def cast(self, origins: Any, found: RayHit | RayHits | None) -> None:
+        """Look at what rays hit: one that begins at the centre of what it hits means the body itself."""
+        if isinstance(found, RayHits):
+            near = np.flatnonzero((found.distances.ravel() == 0.0) & (found.ids.ravel() >= 0))
+            if found.ids.ndim != 1 or not len(near):
+                return
+            start = tuple(
+                np.broadcast_to(as_points(origins, "origin"), (len(found.ids), 2))[near[0]].tolist()
+            )
+            other: Any = self._state.store.bodies[found.ids[near[0]]]
+        elif found is None or found.distance != 0.0 or isinstance(origins, Body):
+            return
+        else:
+            start, other = as_two(origins, "origin"), found.other
         if isinstance(other, Body) and other.center == start:
             self._say(
                 "ray",
@@ -260,26 +271,3 @@ class Checks:
         if what not in self._said:
             self._said.add(what)
             warnings.warn(WorldWarning(said), stacklevel=users_level())
-
-
-class CheckedQueries(Queries):
-    """Queries that tell the checks which rays begin in what they hit."""
-
-    def __init__(self, state: State, checks: Checks) -> None:
-        super().__init__(state)
-        self._checks = checks
-
-    def first(self, origin: Any, *rest: Any) -> RayHit | None:
-        """See `Queries.first`."""
-        hit = super().first(origin, *rest)
-        if hit is not None and hit.distance == 0.0 and not isinstance(origin, Body):
-            self._checks.hit_at_once(as_two(origin, "origin"), hit.other)
-        return hit
-
-    def rays(self, origins: Any, *rest: Any) -> RayHits:
-        """See `Queries.rays`."""
-        hits = super().rays(origins, *rest)
-        if hits.ids.ndim == 1 and len(near := np.flatnonzero((hits.distances == 0.0) & (hits.ids >= 0))):
-            starts = np.broadcast_to(as_points(origins, "origin"), (len(hits.ids), 2))
-            self._checks.hit_at_once(tuple(starts[near[0]].tolist()), self._store.bodies[hits.ids[near[0]]])
-        return hits

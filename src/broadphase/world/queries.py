@@ -791,11 +791,6 @@ def _rays(origins: Any, directions: Any, max_distance: Any) -> Floats:
             f"direction[{bad_row}] = {vectors[bad_row].tolist()} points nowhere; "
             "one component must not be zero"
         )
-    return _unit_rays(starts, vectors, max_distance)
-
-
-def _unit_rays(starts: Floats, vectors: Floats, max_distance: Any) -> Floats:
-    """``(m, 5)``: ``x, y``, the unit vector of a direction, as `_unit` has it, and how far."""
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
     vectors = vectors / largest
     lengths = np.sqrt(vectors[:, 0] * vectors[:, 0] + vectors[:, 1] * vectors[:, 1])

@@ -33,7 +33,7 @@ from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_bounds, as_tags, as_two
 from broadphase.world.bodies import LISTENED, Body, Categories, Rows
 from broadphase.world.body_arrays import Bodies
-from broadphase.world.checks import CheckedQueries, Checks
+from broadphase.world.checks import Checks
 from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
 from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Walk, code_of
@@ -179,9 +179,9 @@ class World:
         self._state = state = State(broadphase, lengths)
         self._dispatch = Dispatch(state)
         self._motion = Motion(state)
-        checks = Checks(state, self._dispatch.on_tiles) if arguments.flag(check, "check") else None
-        self._dispatch.checks = checks
-        self._queries = Queries(state) if checks is None else CheckedQueries(state, checks)
+        if arguments.flag(check, "check"):
+            self._dispatch.checks = Checks(state, self._dispatch.on_tiles)
+        self._queries = Queries(state)
         self._many = ManyMotion(state, self._motion)
         self._walker = Character(state, self._motion, self._many)
         self.check_sprites = check or check_sprites
@@ -1709,9 +1709,13 @@ class World:
             or not (type(max_distance) is float or np.ndim(max_distance) == 0)
         ):
             rules = self._queries.rules(tag, category, mask, None)
-            return self._queries.rays(origin, direction, max_distance, tiles, rules, ignore)
-        rules = self._queries.rules(tag, category, mask, ignore)
-        return self._queries.first(origin, direction, max_distance, tiles, rules)
+            found: Any = self._queries.rays(origin, direction, max_distance, tiles, rules, ignore)
+        else:
+            rules = self._queries.rules(tag, category, mask, ignore)
+            found = self._queries.first(origin, direction, max_distance, tiles, rules)
+        if self._dispatch.checks is not None:
+            self._dispatch.checks.cast(origin, found)
+        return found  # type: ignore[no-any-return]
 
     @overload
     def query_ray(
