@@ -231,7 +231,6 @@ class Searchable(Protocol):
     store: BoxStore
     touching: bool
     threads: int | None
-    query_axis: int
 
     def ready(self) -> None:
         """Bring the structure up to date."""
@@ -276,7 +275,7 @@ def _from_queries(structure: Searchable, entries: Entries) -> tuple[PairArray, P
     owners = np.empty(2 * len(ids), np.int32)
     planned = kernel.plan_queries(ids, len(ids), old, store.boxes, queries, owners)
     # In the order of one axis: what one query reads, the next one finds in the cache.
-    order = stable_argsort(queries[:planned, structure.query_axis])
+    order = stable_argsort(queries[:planned, 0])
     queries, owners = rows_at(queries, order), rows_at(owners, order)
     marks = np.zeros((store.end >> 3) + 1, np.uint8)
     kernel.mark_noted(ids, len(ids), marks)

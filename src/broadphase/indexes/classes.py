@@ -147,7 +147,7 @@ class Strips(Index):
 class SortAndSweep(Index):
     """Boxes in the order of one axis, kept between frames: simple, small, and good where that axis is long.
 
-    ``pairs`` and ``changes`` look at the boxes that share the sorted axis, and so does a query.
+    ``pairs`` looks at the boxes that share the sorted axis; queries are answered by a tree.
 
     Parameters
     ----------
@@ -195,8 +195,8 @@ class SortAndSweep(Index):
 class SweepAndPrune(Index):
     """Ends sorted on every axis, swaps that begin and end overlaps: for scenes in which little moves.
 
-    ``pairs`` and ``changes`` cost time for the boxes that moved since the last call.  A query looks at the
-    boxes that overlap it on the one axis on which the boxes are spread most.
+    ``pairs`` and ``changes`` cost time for the boxes that moved since the last call; queries are answered by
+    a tree.
 
     Parameters
     ----------

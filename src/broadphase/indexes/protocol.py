@@ -103,9 +103,6 @@ class Structure(ABC):
     UNSAVED: ClassVar[frozenset[str]] = frozenset({"_lock"})
     """Attributes that are neither copied nor pickled."""
 
-    query_axis: int = 0
-    """Neighbours in a batch of such queries are neighbours on this axis."""
-
     def __init__(self, shared: Shared) -> None:
         self.store, self.touching, self.sort, self.threads = shared
         self._lock = Lock()

@@ -10,36 +10,32 @@ Source: the single-axis case of Baraff's coordinate sorting (1992), with its tem
 "Real-Time Collision Detection" (2005), section 7.5.
 
 Cost: linear in the boxes for the first read after a change, however few were touched; ``pairs`` adds the
-pairs that overlap on the sorted axis, and a query the boxes that overlap it there.  It loses where boxes
-pile up on that axis: in a scene that is spread evenly in the plane, a box shares it with about the square
-root of all.  And it loses where queries and changes of single boxes alternate among very many.  Then
-`broadphase.BoxTree` is better, and `broadphase.Strips` where everything moves.
+pairs that overlap on the sorted axis.  Queries are answered by a tree, as in every index that has no way of
+its own.  It loses where boxes pile up on that axis: in a scene that is spread evenly in the plane, a box
+shares it with about the square root of all.  Then `broadphase.BoxTree` is better, and `broadphase.Strips`
+where everything moves.
 """
 
 import numpy as np
 
 from broadphase.indexes import thresholds
-from broadphase.indexes.arguments import BoxRules, Given, Rows
-from broadphase.indexes.protocol import NO_ROWS, FoundInBoxes, Searched, Shared
+from broadphase.indexes.protocol import Shared, Structure
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.indexes.touched import Touched
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
 from broadphase.kernels.arrays.sorting import PADDING, argsort_keys, bits_of, ordered_column, ordered_columns
-from broadphase.kernels.machine.kernel import try_call
-from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.sorted import insertion_sort, make_maxima, search_boxes, write_boxes
+from broadphase.kernels.sorted import insertion_sort, write_boxes
 from broadphase.methods.sort_and_sweep import Axis, choose_axis, sweep_ordered
 from broadphase.methods.task import Found, Task
-from broadphase.runtime.memory import PairArray, Scratch
+from broadphase.runtime.memory import Scratch
 from broadphase.runtime.slices import rows_at
 
 # Insertion may take so many steps a box, and so many in all, before sorting from scratch costs less.
 MOST_STEPS, MOST_STEPS_IN_ALL = 8, 1 << 24
-_try_boxes = try_call(search_boxes)
 
 
-class SortStructure(Searched):
+class SortStructure(Structure):
     """The order of a `broadphase.SortAndSweep`; its axis, checked, and what `Structure` takes.
 
     The boxes lie in columns of keys, see `broadphase.kernels.sorted`.
@@ -74,16 +70,14 @@ class SortStructure(Searched):
         self._touched.clear()
         self._sorted = False
         self._steps = self._reported = 0
-        self.query_axis = 0 if self._wanted == "auto" else self._wanted
+        self.axis: int = 0 if self._wanted == "auto" else self._wanted
         self._take(np.empty(0, np.int32))
-        self._make_maxima()
 
     def refresh(self) -> None:
         """By insertion; where that is too far, everything is sorted from scratch."""
         steps = self._insert(self._touched.ids()) if self._sorted else -1
         if steps < 0:
             self._sort()
-        self._make_maxima()
         self._steps += max(steps, 0)
         self._touched.clear()
         self._sorted = True
@@ -92,8 +86,8 @@ class SortStructure(Searched):
         """Sort all live boxes, along the axis that suits them."""
         boxes, ids = self.store.live_boxes(), self.store.ids()
         if len(ids):
-            self.query_axis = choose_axis(boxes, self._wanted)
-        order = argsort_keys(ordered_column(bits_of(boxes), self.query_axis))
+            self.axis = choose_axis(boxes, self._wanted)
+        order = argsort_keys(ordered_column(bits_of(boxes), self.axis))
         self._take(rows_at(ids, order))
 
     def _insert(self, touched: IdArray) -> int:
@@ -107,7 +101,7 @@ class SortStructure(Searched):
             self._take(np.concatenate((kept[store.alive[kept]], touched[alive & ~known])))
         else:
             moved = touched[alive]  # the others were added and removed again
-            bits, how = bits_of(store.boxes), (self.query_axis, self.touching, self.columns)
+            bits, how = bits_of(store.boxes), (self.axis, self.touching, self.columns)
             write_boxes(bits, moved, self.places, *how)
         most = min(MOST_STEPS * len(self), MOST_STEPS_IN_ALL)
         return int(insertion_sort(self.columns, self.ids, self.places, most))
@@ -115,14 +109,9 @@ class SortStructure(Searched):
     def _take(self, order: IdArray) -> None:
         """Lay out the boxes in this order."""
         bits, end = bits_of(self.store.boxes), self.store.end
-        self.columns, self.ids = ordered_columns(bits, order, self.query_axis, self.touching)
+        self.columns, self.ids = ordered_columns(bits, order, self.axis, self.touching)
         self.places = np.full(end, -1, np.int32)
         self.places[order] = np.arange(len(order))
-
-    def _make_maxima(self) -> None:
-        blocks = max(-(-len(self) // LANES), 1)
-        self.maxima = np.empty(2 << (blocks - 1).bit_length(), self.columns.dtype)
-        make_maxima(self.columns, self.maxima)
 
     # ---- pairs
 
@@ -131,16 +120,6 @@ class SortStructure(Searched):
         store = self.store
         task = Task(store.boxes, self.touching, store.filter(), thread_count(self.threads), limit)
         return sweep_ordered(task, self.columns, self.ids, len(self))
-
-    # ---- queries
-
-    def find_in_boxes(
-        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray = NO_ROWS
-    ) -> FoundInBoxes | None:
-        store = self.store
-        order = self.columns, self.ids, self.maxima, self.query_axis
-        filters = store.categories, store.masks, *rules
-        return _try_boxes(order, filters, store.boxes, boxes, touching, not self.touching, out)  # type: ignore[no-any-return]
 
     # ---- about itself
 
@@ -153,8 +132,5 @@ class SortStructure(Searched):
         expect(bool((self.columns[0, 1:] >= self.columns[0, :-1]).all()), "lower edges are sorted")
         expect(np.array_equal(self.places[ids], np.arange(n)), "places say where the boxes are")
         expect(int((self.places >= 0).sum()) == n, "removed boxes have no place")
-        wanted, _ = ordered_columns(bits, ids, self.query_axis, self.touching)
+        wanted, _ = ordered_columns(bits, ids, self.axis, self.touching)
         expect(np.array_equal(self.columns, wanted), "keys are the boxes'")
-        maxima = self.maxima.copy()
-        self._make_maxima()
-        expect(np.array_equal(maxima[1:], self.maxima[1:]), "the tree of maxima is up to date")

@@ -10,11 +10,6 @@ The boxes are columns of keys (`broadphase.kernels.arrays.sorting.ordered_column
 the sorted axis first, so that `LANES` of them are compared at a time.  ``places[i]`` is the column of box
 ``i``, or -1.
 
-``maxima`` is a segment tree over blocks of `LANES` boxes: node 1 is the root, ``2 * k`` and ``2 * k + 1`` are
-the children of node ``k``, and the second half of the array are the blocks.  A node holds the greatest upper
-edge on the sorted axis below it.  So a search skips boxes that end before it begins, even if one giant box is
-far to the left.
-
 The second half of the file is sweep and prune, which keeps the ends of all boxes in order on every axis.
 """
 
@@ -22,15 +17,12 @@ import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import answers_at
-from broadphase.kernels.arrays.results import LEAST_CAPACITY, STACK_ROWS, finished, put_row, result
+from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.kernels.arrays.sorting import ordered
-from broadphase.kernels.boxes.checks import take_box
-from broadphase.kernels.boxes.overlap import allowed_lanes, lanes_that_meet, may_pair, overlap
-from broadphase.kernels.boxes.queries import passes
+from broadphase.kernels.boxes.overlap import allowed_lanes, may_pair, overlap
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
-from broadphase.kernels.machine.jit import inline, jit, rows
-from broadphase.kernels.machine.memory import one_row, some_rows
-from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, put_pairs, splat
+from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, put_pairs, splat
 
 
 @jit
@@ -84,163 +76,6 @@ def insertion_sort(columns, ids, places, most):
             places[i] = at
         k += 1
     return steps
-
-
-@jit
-def make_maxima(columns, maxima):
-    """Fill the tree of maxima."""
-    upper = columns[columns.shape[0] // 2]
-    blocks = maxima.shape[0] // 2
-    taken = (columns.shape[1] - 1) // LANES  # the last of them with some of the padding
-    for block in range(taken):
-        most = upper[block * LANES]
-        for at in range(block * LANES + 1, (block + 1) * LANES):
-            most = max(most, upper[at])
-        maxima[blocks + block] = most
-    for block in range(taken, blocks):
-        maxima[blocks + block] = -1 << (8 * columns.itemsize - 1)
-    for node in range(blocks - 1, 0, -1):
-        maxima[node] = max(maxima[2 * node], maxima[2 * node + 1])
-
-
-@inline
-def next_block(maxima, block, low):
-    """The first block from ``block`` on with an upper edge of at least ``low``; their number if none has."""
-    blocks = maxima.shape[0] // 2
-    if block >= blocks:
-        return blocks
-    node = blocks + block
-    while maxima[node] < low:
-        node += 1
-        while node & 1 == 0:  # to the largest part of the tree that begins there
-            node >>= 1
-        if node == 1:
-            return blocks
-    while node < blocks:
-        node *= 2
-        node += maxima[node] < low
-    return node - blocks
-
-
-@inline
-def first_above(columns, key):
-    """The first column whose lower edge is greater than ``key``."""
-    begin = 0
-    end = columns.shape[1] - LANES
-    while begin < end:
-        middle = (begin + end) >> 1
-        if columns[0, middle] <= key:
-            begin = middle + 1
-        else:
-            end = middle
-    return begin
-
-
-# -----------------------------------------------------------------------------------------------------------
-# Box queries over boxes in the order of one axis.
-#
-# On the sorted axis, the boxes that begin before the query ends are those up to a place that binary search
-# finds.  Among these, the tree of maxima skips boxes that end before the query begins.  So the cost is the
-# number of boxes that overlap on the sorted axis, plus a logarithm.
-#
-# Kernels take ``order``: the columns, the ids, the tree of maxima and the sorted axis; and ``rules``:
-# categories and masks by id, then category and mask of the query.
-
-
-_LARGEST_SINGLE = 3.4028234663852886e38
-
-
-@inline
-def low_key(value, single, touching, lowered):
-    """The least key of an upper edge that reaches a query's lower edge ``value``, a float64.
-
-    ``single``: the columns hold float32, whose nearest number may lie on either side of ``value``.
-    ``lowered``: their upper edges are one lower.
-    """
-    near, key = _nearest_key(value, single)
-    return key + (not (near > value or (touching and near == value))) - lowered
-
-
-@inline
-def high_key(value, single, touching):
-    """The greatest key of a lower edge that a query's upper edge ``value`` reaches."""
-    near, key = _nearest_key(value, single)
-    return key - (not (near < value or (touching and near == value)))
-
-
-@inline
-def _nearest_key(value, single):
-    """The nearest number that the columns can hold, and its key."""
-    if not single:
-        double = np.float64(value)
-        return value, np.int64(ordered(double.view(np.int64), 63))
-    if abs(value) > _LARGEST_SINGLE:
-        value = np.inf if value > 0.0 else -np.inf
-    near = np.float32(value)
-    return float(near), np.int64(ordered(near.view(np.int32), 31))
-
-
-@inline
-def query_keys(query, first_axis, touching, lowered, edges):
-    """Write the keys to compare with, lower edges then upper ones, starting with the axis ``first_axis``."""
-    dim = edges.shape[1] // 2
-    single = edges.itemsize == 4
-    for turn in range(dim):
-        axis = (first_axis + turn) % dim
-        edges[0, turn] = low_key(float(query[axis]), single, touching, lowered)
-        edges[0, dim + turn] = high_key(float(query[dim + axis]), single, touching)
-
-
-@inline
-def blocks_before(columns, key):
-    """The first block after the boxes that begin at ``key`` or before."""
-    return (first_above(columns, key) + LANES - 1) // LANES
-
-
-@inline
-def boxes_in(columns, block):
-    """How many boxes there are in a block."""
-    return min(LANES, columns.shape[1] - LANES - block * LANES)
-
-
-@jit
-@rows(queries=(4, 6))
-def search_boxes(order, rules, boxes, queries, touching, lowered, found_rows):
-    """What overlaps each query: ``rows, ids, found, tests``, see `broadphase.kernels.arrays.results`.
-
-    ``touching`` is the query's rule; ``lowered`` says whether upper edges in the columns are lowered.
-    """
-    columns, ids, maxima, axis = order
-    categories, masks, category, mask = rules
-    dim = columns.shape[0] // 2
-    one, out = found_rows.shape[0] == 0, some_rows(STACK_ROWS, 2, np.int32)
-    if not one:
-        out = found_rows
-    elif not take_box(queries[0], boxes, queries):
-        return found_rows, result(0, np.int32), np.int64(0), np.int64(-1)
-    edges = one_row(2 * dim, columns.dtype)
-    found = tests = checked = np.int64(0)
-    for q in range(queries.shape[0]):
-        query_keys(queries[q], axis, touching, lowered, edges)
-        last = blocks_before(columns, edges[0, dim])
-        block = next_block(maxima, np.int64(0), edges[0, 0])
-        while block < last:
-            if found + LANES > out.shape[0]:
-                out = larger(out, found)
-            hits = bits(lanes_that_meet(columns, 0, dim, block * LANES, edges, 0))
-            tests += boxes_in(columns, block)
-            while hits != 0:
-                i = ids[0, block * LANES + lowest_lane(hits)]
-                hits &= hits - 1
-                if passes(categories, masks, i, category, mask):
-                    put_row(out, found, q, i)
-                    found += 1
-            block = next_block(maxima, block + 1, edges[0, 0])
-        if tests > checked + OFTEN:
-            checked = tests
-            if not goes_on():
-                break
-    return found_rows if one else out, finished(out[:, 1], found if one else 0), found, tests
 
 
 # -----------------------------------------------------------------------------------------------------------
