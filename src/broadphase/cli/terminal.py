@@ -6,11 +6,11 @@ No progress is shown if stderr is not a terminal.  rich takes 80 ms to import, s
 import sys
 from collections.abc import Callable
 from threading import Lock, Timer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, ProgressColumn
+    from rich.progress import ProgressColumn
 
 DISAGREEMENT = 1
 CANNOT = 2
@@ -27,23 +27,6 @@ def complain(message: str, code: int = CANNOT) -> int:
     return code
 
 
-def _progress(console: "Console | None", *columns: "ProgressColumn") -> "Progress":
-    """Lines with a bar and these columns after it."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    # With FORCE_COLOR, rich treats a log file as a terminal.
-    is_terminal = sys.stderr is not None and sys.stderr.isatty()
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        *columns,
-        console=console or Console(stderr=True),
-        transient=True,
-        disable=console is None and not is_terminal,
-    )
-
-
 class Steps:
     """The steps of some work, one line each, shown if the work takes longer than ``patience`` seconds.
 
@@ -55,18 +38,32 @@ class Steps:
         Where to show them; stderr by default.
     patience : float
         How long to show nothing, in seconds.
+    *columns : rich.progress.ProgressColumn
+        What is after the bar; by default the share that is done, and the time.
     """
 
-    def __init__(self, console: "Console | None" = None, patience: float = PATIENCE) -> None:
-        from rich.progress import TaskProgressColumn, TimeElapsedColumn
+    def __init__(
+        self, console: "Console | None" = None, patience: float = PATIENCE, *columns: "ProgressColumn"
+    ) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-        self._progress = _progress(console, TaskProgressColumn(), TimeElapsedColumn())
+        # With FORCE_COLOR, rich treats a log file as a terminal.
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            *(columns or (TaskProgressColumn(), TimeElapsedColumn())),
+            console=console or Console(stderr=True),
+            transient=True,
+            disable=console is None and not is_terminal,
+        )
         self._timer = Timer(patience, self._show)
         self._timer.daemon = True
         self._lock = Lock()
         self._ended = False
 
-    def __enter__(self) -> "Steps":
+    def __enter__(self) -> Self:
         self._timer.start()
         return self
 
@@ -94,7 +91,7 @@ class Steps:
         return report
 
 
-class Bar:
+class Bar(Steps):
     """One line: the step, how much of it is done, the pairs so far, the time left.
 
     Parameters
@@ -106,15 +103,8 @@ class Bar:
     def __init__(self, console: "Console | None" = None) -> None:
         from rich.progress import TextColumn
 
-        self._progress = _progress(console, TextColumn("{task.fields[status]}", markup=False))
+        super().__init__(console, 0.0, TextColumn("{task.fields[status]}", markup=False))
         self._task = self._progress.add_task("Looking", total=None, status="")
-
-    def __enter__(self) -> "Bar":
-        self._progress.start()
-        return self
-
-    def __exit__(self, *about: object) -> None:
-        self._progress.stop()
 
     def show(self, now: Any) -> None:
         """Show a `broadphase.outofcore.Progress`."""
