@@ -29,12 +29,14 @@ from broadphase.kernels.points.pair_lists import keep_images
 from broadphase.methods.task import NO_LIMIT
 from broadphase.periods.lattice import around_lattice, images_between
 from broadphase.points.fixed_radius import NearRows, find_near, fits_in_lattice, one_reach
-from broadphase.points.nearest import CurveTree, find_nearest_points, make_tree
-from broadphase.points.nearest_counted import (
+from broadphase.points.nearest import (
     Candidates,
     Counted,
+    CurveTree,
     Rows,
     find_nearest_counted,
+    find_nearest_points,
+    make_tree,
     may_be_more,
 )
 from broadphase.points.neighbor_lists import order_of, rows_kept

@@ -1,6 +1,6 @@
 """Points by id that are searched often: `broadphase.neighbors` and `nearest` without sorting each time.
 
-An index that was just made is its points and nothing else, which a few queries scan (`new_points`).  The
+An index that was just made is its points and nothing else, which a few queries scan (`few.NewPoints`).  The
 cells of `broadphase.points.fixed_radius` and the tree of `broadphase.points.nearest` are made when they are
 first needed, and kept until a point changes.
 
@@ -45,10 +45,9 @@ from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.points.nearest_points import nearest_in_tree
 from broadphase.methods.task import pair_limit
 from broadphase.periods.lattice import Lattice
-from broadphase.points.few import find_in_cells
+from broadphase.points.few import NewPoints, find_in_cells, new_points
 from broadphase.points.lattice import Kept
-from broadphase.points.nearest import as_places
-from broadphase.points.nearest_counted import Counted
+from broadphase.points.nearest import Counted, as_places
 from broadphase.points.neighbor_lists import Neighbors
 from broadphase.points.neighborhoods import (
     How,
@@ -58,7 +57,6 @@ from broadphase.points.neighborhoods import (
     nearest_of_several,
     offsets_of,
 )
-from broadphase.points.new_points import NewPoints, new_points
 from broadphase.points.several import Part, Several, are_periods_of_worlds, check_worlds, split_by_world
 from broadphase.points.thresholds import NEAREST_AT_ONCE
 

@@ -33,12 +33,14 @@ from broadphase.points.fixed_radius import (
     fits_in_lattice,
     one_reach,
 )
-from broadphase.points.nearest import CurveTree, find_nearest_points, make_tree
-from broadphase.points.nearest_counted import (
+from broadphase.points.nearest import (
     Candidates,
     Counted,
+    CurveTree,
     Rows,
     find_nearest_counted,
+    find_nearest_points,
+    make_tree,
     may_be_more,
 )
 from broadphase.runtime.arrays import by_matrix

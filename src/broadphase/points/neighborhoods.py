@@ -43,8 +43,15 @@ from broadphase.points.fixed_radius import (
     one_reach,
 )
 from broadphase.points.lattice import Kept, count_near_images, find_near_images, find_nearest_images
-from broadphase.points.nearest import Places, as_places, make_tree
-from broadphase.points.nearest_counted import Counted, as_counted, find_nearest_of_points, nearest_with
+from broadphase.points.nearest import (
+    Counted,
+    Places,
+    as_counted,
+    as_places,
+    find_nearest_of_points,
+    make_tree,
+    nearest_with,
+)
 from broadphase.points.nearest_geometries import find_nearest_geometries
 from broadphase.points.neighbor_lists import (
     Neighbors,

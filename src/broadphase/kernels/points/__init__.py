@@ -18,5 +18,4 @@ without a period are sorted along one axis.  `lattice` finds the nearest images 
 with lattice vectors.
 
 `objects` reads few objects of a program, circles or rectangles, and compares each with each.
-`few_images` finds all images of few points.
 """

@@ -398,13 +398,12 @@ def search_near(cells, queries, rule, rows, ids, squares, base, begin, end, limi
                 query = _Query((kind(ahead), kind(aside), kind(above)), env, least, radius)
             elif lattice:
                 query = _Query(point, env, least, radius)
+            how = query, bound, factor, around, dim, mixed, worlds
+            # With constants the usual case takes less.
             if rule.careful or folded:
-                found = _compare_with_care(
-                    columns, own, first, last, query, bound, factor, around, dim, mixed, worlds,
-                    ids, squares, found,
-                )  # fmt: skip
+                found = _compare(columns, own, first, last, *how, True, ids, squares, found)
             else:
-                found = _compare(columns, own, first, last, query, bound, dim, ids, squares, found)
+                found = _compare(columns, own, first, last, *how, False, ids, squares, found)
         rows[i, 0] = base + before
         rows[i, 1] = found - before
         if found > limit:
@@ -478,52 +477,40 @@ def near_points(cells, found, around, values, r):
 
 
 @always_inline
-def _compare(columns, own, first, last, query, bound, dim, ids, squares, found):
-    """Append the points of a range that are near; returns how many finds there are now."""
-    px, py, pz = splat(query.point[0]), splat(query.point[1]), splat(query.point[2])
-    low, most = splat(query.least), splat(bound)
-    for at in range(first, last, LANES):
-        x, y = load(columns, 0, at) - px, load(columns, 1, at) - py
-        square = plus(times(x, x), times(y, y))
-        if dim == 3:
-            z = load(columns, dim - 1, at) - pz
-            square = plus(square, times(z, z))
-        names = load(own, 0, at)
-        near = (square <= most) & (low < names)
-        found = put_hits(near, last - at, square, names, squares, ids, found)
-    return found
+def _apart(columns, axis, at, point, around, factor, careful):
+    """How far the points are from this one on an axis; with care the shorter way around, scaled."""
+    gap = load(columns, axis, at) - point
+    if careful:
+        gap = size(gap)
+        gap = times(smaller(gap, around - gap), factor)
+    return gap
 
 
 @always_inline
-def _apart(columns, axis, at, point, around, factor):
-    """How far the points are from this one on an axis, the shorter way around, scaled."""
-    gap = size(load(columns, axis, at) - point)
-    return times(smaller(gap, around - gap), factor)
-
-
-@inline
-def _compare_with_care(
-    columns, own, first, last, query, bound, factor, around, dim, mixed, worlds, ids, squares, found,
+def _compare(
+    columns, own, first, last, query, bound, factor, around, dim, mixed, worlds, careful, ids, squares, found,
 ):  # fmt: skip
-    """`_compare` for periodic worlds, different radii, and very large or small numbers."""
+    """Append the points of a range that are near; returns how many finds there are now.
+
+    ``careful``, a constant: for periodic worlds, different radii, and very large or small numbers.
+    """
     px, py, pz = splat(query.point[0]), splat(query.point[1]), splat(query.point[2])
     wide, tall, deep = splat(around[0]), splat(around[1]), splat(around[2])
     low, most, by, own_radius = splat(query.least), splat(bound), splat(factor), splat(query.radius)
     world = splat(np.int32(query.env))
     for at in range(first, last, LANES):
-        x = _apart(columns, 0, at, px, wide, by)
-        y = _apart(columns, 1, at, py, tall, by)
+        x, y = _apart(columns, 0, at, px, wide, by, careful), _apart(columns, 1, at, py, tall, by, careful)
         square = plus(times(x, x), times(y, y))
         if dim == 3:
-            z = _apart(columns, dim - 1, at, pz, deep, by)
+            z = _apart(columns, dim - 1, at, pz, deep, by, careful)
             square = plus(square, times(z, z))
         names = load(own, 0, at)
         near = low < names
-        if mixed:
+        if careful and mixed:
             near = near & (root(square) <= times(plus(own_radius, load(columns, dim, at)), by))
         else:
             near = near & (square <= most)
-        if worlds:
+        if careful and worlds:
             theirs = load(own, 1, at)
             near = near & (theirs <= world) & (world <= theirs)
         found = put_hits(near, last - at, square, names, squares, ids, found)
