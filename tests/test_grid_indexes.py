@@ -162,7 +162,7 @@ def test_single_changes_are_not_followed_by_entering_all(kind, entered):
     index.validate()
 
 
-def test_static_boxes_cost_nothing_beyond_the_cells_that_are_touched(kind):
+def test_static_boxes_cost_a_query_of_each_that_moves(kind):
     bounds = {} if kind is bp.SpatialHash else {"bounds": [0, 0, 400, 400]}
     index = kind(cell_size=2.5, **bounds)
     walls = squares(1, 20_000, 400.0)
@@ -172,7 +172,7 @@ def test_static_boxes_cost_nothing_beyond_the_cells_that_are_touched(kind):
     movers = squares(2, 100, 400.0)
     ids = index.insert_many(movers)
     index.pairs()
-    assert 0 < index.stats.tests < 100 * 40
+    assert 0 < index.stats.tests < 100 * 100  # a few leaves of 16 boxes for each
     oracle = bp.BruteForce()
     oracle.insert_many(walls, static=True)
     oracle.insert_many(movers)

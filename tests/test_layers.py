@@ -71,8 +71,8 @@ WRONG = {
     ),
     "sideways in the kernels": (
         "kernels/tree/queries.py",
-        "import broadphase.kernels.cells.queries",
-        ("kernels", "broadphase.kernels.tree.queries -> broadphase.kernels.cells.queries"),
+        "import broadphase.kernels.cells.pairs",
+        ("kernels", "broadphase.kernels.tree.queries -> broadphase.kernels.cells.pairs"),
     ),
     "a package that is not listed": (
         "attic.py",

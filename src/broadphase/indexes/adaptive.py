@@ -29,7 +29,6 @@ from broadphase.indexes.arguments import NO_RULES, Rows
 from broadphase.indexes.box_tree import QueryTree
 from broadphase.indexes.protocol import (
     Ids,
-    Shared,
     Structure,
     all_pairs,
     find_rows,
@@ -76,19 +75,12 @@ class AdaptiveStructure(Structure):
     """The parts of a `broadphase.AdaptiveIndex`."""
 
     told_before_moves = False
-    UNSAVED: ClassVar[frozenset[str]] = Structure.UNSAVED | {"_kept", "_tree"}
-
-    def __init__(self, shared: Shared) -> None:
-        self._tree = QueryTree(shared)
-        super().__init__(shared)
+    UNSAVED: ClassVar[frozenset[str]] = Structure.UNSAVED | {"_kept"}
+    query_tree: QueryTree
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self._tree = QueryTree(Shared(self.store, self.touching, self.sort, self.threads))
         self.unsettle()
-
-    def query_tree(self) -> QueryTree:
-        return self._tree
 
     # ---- following the boxes
 
@@ -165,7 +157,7 @@ class AdaptiveStructure(Structure):
 
     def _has_tree(self) -> bool:
         """Whether the tree is there, or worth building."""
-        return self._tree.follows_moving or self._calm >= CALM_READS
+        return self.query_tree.follows_moving or self._calm >= CALM_READS
 
     def _queries_pay(self) -> tuple[float, float]:
         """Up to how many changed boxes queries take less time than finding all pairs: `pairs`, `changes`."""
@@ -214,7 +206,7 @@ class AdaptiveStructure(Structure):
     def _update(self, kept: PairArray, limit: int) -> Found:
         """Find the pairs of the touched boxes again, and leave all others as they are."""
         self.way = "box_tree"
-        store, tree = self.store, self._tree
+        store, tree = self.store, self.query_tree
         ids = self._touched.ids()
         touched = np.zeros(store.end, np.bool_)
         touched[ids] = True
@@ -244,7 +236,7 @@ class AdaptiveStructure(Structure):
 
     def _search_among_static(self, limit: int, scratch: Scratch) -> Found:
         """The pairs of moving boxes by strips, and those with static ones by the tree."""
-        store, tree, movers = self.store, self._tree, self._mover_ids()
+        store, tree, movers = self.store, self.query_tree, self._mover_ids()
         rules = store.filter(movers)._replace(classes=no_filter().classes)
         parts = thread_count(self.threads)
         task = Task(rows_at(store.boxes, movers), self.touching, rules, parts, limit, scratch=scratch)

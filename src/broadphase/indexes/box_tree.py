@@ -80,9 +80,6 @@ class TreeStructure(SearchTree):
         self._reach = -1.0 if margin is None else min(margin, most)
         super().__init__(shared)
 
-    def query_tree(self) -> SearchTree:
-        return self
-
     @property
     def changes_by_query(self) -> float:  # type: ignore[override]
         return 0.1 if self.store.live >= thresholds.FEWEST_BOXES else 0.0

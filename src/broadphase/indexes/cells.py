@@ -1,50 +1,35 @@
 """Boxes in cells, kept between frames: the code that the uniform grid and the spatial hash share.
 
 They differ only in where the cells are (`CellStructure._plan`).  As in the textbooks, a frame begins with
-empty cells: where boxes moved, ``pairs`` enters all of them again (`broadphase.methods.cells.fill`).  Moving
-and static boxes are in cells of their own: static boxes are never paired with each other, and are entered
-again only when one of them was added, moved or removed.
-
-Between two frames a program may ask and move in turns.  It need not wait for all boxes to be entered each
-time: boxes that changed since are *loose*.  They are kept with the large boxes in one list, which every query
-tests beside the cells that it touches.  When the list has grown long, the next query enters all boxes again.
+empty cells: where boxes changed, ``pairs`` enters all that move again (`broadphase.methods.cells.fill`).
+Static boxes lie in the tree that answers queries, which each moving box is looked up in.
 """
 
-import math
 from abc import abstractmethod
-from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from broadphase.indexes import protocol, thresholds
-from broadphase.indexes.arguments import NO_RULES, BoxRules, Given, Rows
-from broadphase.indexes.protocol import NO_IDS, NO_ROWS, FoundInBoxes, Ids, Searched
-from broadphase.indexes.results import expected_rows
+from broadphase.indexes import protocol
+from broadphase.indexes.arguments import NO_RULES, Rows
+from broadphase.indexes.box_tree import QueryTree
+from broadphase.indexes.protocol import Ids, Structure
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import readable, thread_count
-from broadphase.kernels.arrays.results import FEW
-from broadphase.kernels.boxes.overlap import no_filter
-from broadphase.kernels.cells import queries
+from broadphase.kernels.boxes.overlap import STATIC, no_filter
 from broadphase.kernels.cells.bins import BOX, LENGTH, PLACE, Bins, Lattice
-from broadphase.kernels.machine.kernel import try_call
 from broadphase.methods.cells import (
     Sample,
     check_cell_size,
     fill,
     search,
-    search_lists,
     suggest_cell_size,
     take_sample,
 )
-from broadphase.methods.sort_and_sweep import choose_axis
 from broadphase.methods.task import Found, Task
-from broadphase.runtime.memory import PairArray, Scratch
+from broadphase.runtime.memory import Scratch
 from broadphase.runtime.slices import joined
-
-Part: TypeAlias = tuple[Bins, npt.NDArray[np.uint8], IdArray]
 
 # Boxes that share a cell with more others than this spend most time on comparisons.
 _CROWD = 24.0
@@ -54,50 +39,14 @@ _MOST_DRAWN = 1_000
 _MOST_COPIES = {2: 4.0, 3: 6.0}
 # Sizes within this factor of the suggested one cost about the same.
 _NEAR_ENOUGH = 1.6
-_try_boxes = try_call(queries.search_boxes)
 
 
-class Filled:
-    """The boxes of an index in cells, and the others: the large and the loose ones."""
-
-    def __init__(self, moving: Bins, static: Bins, capacity: int) -> None:
-        self.moving, self.static = moving, static
-        self.large = joined([moving.large, static.large])
-        self.most = FEW + math.isqrt(thresholds.LOOSE_FOR_ONE * (len(moving.small) + len(static.small)))
-        """How many boxes may be loose before all are entered again."""
-        self.loose = 0
-        self.listed = np.zeros(capacity, np.uint8)
-        """For each id, whether it is one of the others."""
-        self.listed[self.large] = 1
-        self._others = np.empty(len(self.large) + self.most, np.int32)
-        self._others[: len(self.large)] = self.large
-        self._share_out()
-
-    def loosen(self, ids: IdArray) -> bool:
-        """Note that these boxes changed; False, and nothing is noted, if too many have."""
-        if self.loose + len(ids) > self.most or int(ids.max(initial=0)) >= len(self.listed):
-            return False
-        fresh = ids[self.listed[ids] == 0]
-        count = len(self.large) + self.loose
-        self._others[count : count + len(fresh)] = fresh
-        self.listed[fresh] = 1
-        self.loose += len(fresh)
-        self._share_out()
-        return True
-
-    def _share_out(self) -> None:
-        others = self._others[: len(self.large) + self.loose]
-        self.parts: list[Part] = [(self.moving, self.listed, others)]
-        """The cells to search, what to skip in them, and what to test beside them."""
-        if len(self.static.small):
-            self.parts.append((self.static, self.listed, NO_IDS))
-
-
-class CellStructure(Searched):
+class CellStructure(Structure):
     """The cells of a grid or a hash; see `broadphase.UniformGrid` and `broadphase.SpatialHash`."""
 
     told_before_moves = False
     changes_by_query = 0.1
+    query_tree: QueryTree
     cell_size: float | None
     """As the caller wants it; None: chosen from the boxes."""
 
@@ -108,155 +57,59 @@ class CellStructure(Searched):
     # ---- the cells follow the boxes
 
     def reset(self) -> None:
-        self._filled: Filled | None = None
-        self._touched = True, True
+        self._bins: Bins | None = None
         self._axis = -1
         self.stale = True
 
     def refresh(self) -> None:
-        """Enter the moving boxes and, if one of them changed, the static ones, into empty cells."""
-        store, before = self.store, self._filled
-        which = self._split(store.ids())
-        bins = [None if before is None else before.moving, None if before is None else before.static]
-        axis = self._axis
-        if axis < 0 and len(which[1]):
-            # Static boxes are sorted seldom, and moving ones find them faster in their order.
-            axis = choose_axis(store.live_boxes(), "auto")
-        for again in (False, True):
-            for part, ids in enumerate(which):
-                known = bins[part]
-                if known is None or (self._touched[part] and not again) or known.axis < axis:
-                    lattice = self._plan(take_sample(store.boxes, ids))
-                    known = bins[part] = fill(store.boxes, ids, lattice, axis)
-                axis = max(axis, known.axis)  # lists of both are swept along one axis
-        assert bins[0] is not None
-        assert bins[1] is not None
-        filled = Filled(bins[0], bins[1], len(store.alive))
-        self._filled, self._axis, self._touched = filled, axis, (False, False)
+        """Enter the moving boxes into empty cells."""
+        self._bins = self._fill(self._movers())
+        self._axis = self._bins.axis  # sorted once, because of crowds, they are sorted in the next frame too
 
-    def _split(self, ids: IdArray) -> tuple[IdArray, IdArray]:
-        """The ids of moving boxes, and those of static ones."""
-        if not self.store.any_static:
-            return ids, ids[:0]
-        static = self.store.classes[ids] != 0
-        return ids[~static], ids[static]
+    def _fill(self, ids: IdArray) -> Bins:
+        return fill(self.store.boxes, ids, self._plan(take_sample(self.store.boxes, ids)), self._axis)
 
-    def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
-        # The row of a removed box overlaps nothing; who gets its id next is loose.
-        self._touch(ids)
-
-    def enter(self, ids: IdArray, fresh: bool) -> None:
-        self._touch(ids)
-        if self._filled is None or not self._filled.loosen(ids):
-            self.stale = True
-
-    def moved_one(self, id: int) -> None:  # noqa: A002
-        filled = self._filled
-        if filled is None or self.store.any_static or id >= len(filled.listed) or not filled.listed[id]:
-            super().moved_one(id)
-        else:  # one of those that are tested beside the cells already: a fifth of the time
-            self._touched = True, self._touched[1]
-
-    def _touch(self, ids: IdArray) -> None:
-        moving, static = map(len, self._split(ids))
-        self._touched = self._touched[0] or moving > 0, self._touched[1] or static > 0
-
-    def _settle(self) -> None:
-        """Enter all boxes again if any is loose; other threads may go on with the cells that they have."""
-        if any(self._touched):
-            with self._lock:
-                if any(self._touched):
-                    self.refresh()
-
-    def _for(self, queries: int) -> Filled:
-        """The cells for so many queries: without loose boxes, where testing those would cost more."""
-        filled = self._filled
-        assert filled is not None
-        if filled.loose * queries > thresholds.LOOSE_FOR_ONE * self.store.live:
-            self._settle()
-            filled = self._filled
-            assert filled is not None
-        return filled
+    def _movers(self) -> IdArray:
+        ids, store = self.store.ids(), self.store
+        return ids[store.classes[ids] == 0] if store.any_static else ids
 
     # ---- pairs
 
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:
-        store, moving, static = self.store, *self.cells()
-        # The two sets of cells are the classes.
+        """Of the moving boxes by cells; those that meet static ones by the tree of these."""
+        store, bins, tree = self.store, self._bins, self.query_tree
+        assert bins is not None
         rules = store.filter()._replace(classes=no_filter().classes)
         task = Task(store.boxes, self.touching, rules, thread_count(self.threads), limit)
-        found = search(task, moving)._replace(cells=moving.places + static.places)
-        for some, others in (
-            (static.large, moving.small),
-            (moving.large, static.small),
-            (moving.large, static.large),
-        ):
-            found = search_lists(task, found, some, others, moving.axis)
-        if found.pairs > limit or not len(moving.small) or not len(static.small):
+        found = search(task, bins)
+        if not store.any_static or found.pairs > limit:
             return found
-        cells, few, many = static, moving.small, static.small
-        if len(few) > len(many):
-            cells, few, many = moving, many, few
-        pairs, tests = protocol.pairs_between(store, few, len(many), partial(self._meeting, cells), limit)
-        return found._replace(
-            chunks=[*found.chunks, pairs], pairs=found.pairs + len(pairs), tests=found.tests + tests
-        )
+        tree.ready_static()
 
-    def _meeting(self, cells: Bins, boxes: Rows) -> Ids:
-        """Rows ``[query, id]`` of what lies in the cells and overlaps each box; threads share the queries."""
-        part = cells, np.zeros(len(self.store.alive), np.uint8), NO_IDS
+        def find(movers_boxes: Rows) -> Ids:
+            rows, tests = protocol.find_rows(tree, movers_boxes, self.touching, NO_RULES)
+            return rows[store.classes[rows[:, 1]] == STATIC] if tree.follows_moving else rows, tests
 
-        def search_share(begin: int, _: int, some: Rows) -> Ids:
-            how = self.touching, *NO_RULES, expected_rows(some)
-            rows, _, found, tests = queries.search_boxes(*self._source(), *part, some, *how)
-            rows[:found, 0] += begin
-            return rows[:found], tests
-
-        found = self._in_shares(len(boxes), search_share, boxes)
-        return joined([rows for rows, _ in found]), sum(tests for _, tests in found)
-
-    # ---- box queries: of the cells of the moving boxes, then of those of the static ones
-
-    def _source(self) -> tuple[Any, ...]:
-        return self.store.boxes, self.store.categories, self.store.masks
-
-    def find_in_boxes(
-        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray = NO_ROWS
-    ) -> FoundInBoxes | None:
-        source, how = self._source(), (boxes, touching, *rules)
-        parts = self._for(1 if isinstance(boxes, tuple) else len(boxes)).parts
-        found: FoundInBoxes | None = _try_boxes(*source, *parts[0], *how, out)
-        if len(parts) == 1 or found is None or found[3] < 0:
-            return found
-        more = _try_boxes(*source, *parts[1], *how, np.empty_like(out))
-        rows, ids = joined((found[0][: found[2]], more[0][: more[2]])), joined((found[1], more[1]))
-        # Two ordered halves: a stable sort merges them.
-        return (
-            rows[np.argsort(rows[:, 0], kind="stable")],
-            np.sort(ids),
-            found[2] + more[2],
-            found[3] + more[3],
-        )
+        movers = self._movers()
+        pairs, tests = protocol.pairs_between(store, movers, store.live - len(movers), find, limit)
+        return found.and_more(Found([pairs], len(pairs), tests))
 
     # ---- about itself
 
-    def cells(self) -> tuple[Bins, Bins]:
-        """Those of the moving boxes and those of the static ones, without loose boxes."""
+    def cells(self) -> Bins:
+        """The cells of the moving boxes; of the static ones, which lie in a tree, if nothing moves."""
         self.ready()
-        self._settle()
-        filled = self._filled
-        assert filled is not None
-        return filled.moving, filled.static
+        bins, store = self._bins, self.store
+        assert bins is not None
+        return bins if len(bins.small) + len(bins.large) or not store.live else self._fill(store.ids())
 
     def parts(self, view: Rows) -> Rows:
-        parts = [super().parts(view)]
-        for bins in self.cells():
-            (x, y, _), size = bins.lattice.origin.tolist(), 1.0 / bins.lattice.per_unit
-            low, high = (bins.reach[k, :2] + k for k in (0, 1))  # in cells
-            first = np.maximum(low, np.floor((view[:2] - (x, y)) / size))
-            last = np.minimum(high, np.ceil((view[2:] - (x, y)) / size))
-            if not (last > first).all() or (last - first).max() > _MOST_DRAWN:
-                continue
+        parts, bins = [super().parts(view)], self.cells()
+        (x, y, _), size = bins.lattice.origin.tolist(), 1.0 / bins.lattice.per_unit
+        low, high = (bins.reach[k, :2] + k for k in (0, 1))  # in cells
+        first = np.maximum(low, np.floor((view[:2] - (x, y)) / size))
+        last = np.minimum(high, np.ceil((view[2:] - (x, y)) / size))
+        if (last > first).all() and (last - first).max() <= _MOST_DRAWN:
             for axis in (0, 1):
                 strips = np.repeat([[*first, *last]], int(last[axis] - first[axis]), axis=0)
                 strips[:, axis] = first[axis] + np.arange(len(strips))
@@ -266,9 +119,7 @@ class CellStructure(Searched):
 
     def explain(self) -> "CellReport":
         """Whether the cells are too large, too small or right, and why."""
-        moving, static = self.cells()
-        bins = moving if len(moving.small) + len(moving.large) or not self.store.live else static
-        return report_on(bins, self.store.boxes)
+        return report_on(self.cells(), self.store.boxes)
 
     def tune(self) -> None:
         """Choose the cell size again from the boxes as they are now, and enter all of them."""
@@ -278,23 +129,19 @@ class CellStructure(Searched):
         self.reset()
 
     def counts(self) -> tuple[int, int]:
-        filled = self._filled
-        return (0 if filled is None else filled.moving.places + filled.static.places), 0
+        return 0 if self._bins is None else self._bins.places, 0
 
     def check(self) -> None:
-        filled, store = self._filled, self.store
-        expect(filled is not None, "cells are filled before they are read")
-        assert filled is not None
-        for bins, ids in zip((filled.moving, filled.static), self._split(store.ids()), strict=True):
-            entries = bins.entries[1:]
-            settled = ids[filled.listed[ids] == 0]
-            own = entries[np.isin(entries[:, BOX], settled)]
-            wanted = fill(store.boxes, settled, bins.lattice, bins.axis)
-            expect(len(wanted.large) == 0, "large boxes are in no cell")
-            same = np.array_equal(_sorted(own), _sorted(wanted.entries[1:]))
-            expect(same and len(own) == len(wanted.entries) - 1, "boxes are in the cells they touch, once")
-            heads = bins.heads[np.unique(entries[:, PLACE])]
-            expect(int(bins.entries[heads, LENGTH].sum()) == len(entries), "lists hold all entries")
+        bins = self._bins
+        expect(bins is not None, "cells are filled before they are read")
+        assert bins is not None
+        wanted = fill(self.store.boxes, self._movers(), bins.lattice, bins.axis)
+        expect(np.array_equal(np.sort(bins.large), np.sort(wanted.large)), "large boxes are in no cell")
+        entries, expected = bins.entries[1:], wanted.entries[1:]
+        same = np.array_equal(_sorted(entries), _sorted(expected)) and len(entries) == len(expected)
+        expect(same, "boxes are in the cells they touch, once")
+        heads = bins.heads[np.unique(entries[:, PLACE])]
+        expect(int(bins.entries[heads, LENGTH].sum()) == len(entries), "lists hold all entries")
 
 
 def _sorted(entries: IdArray) -> IdArray:

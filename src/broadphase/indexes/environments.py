@@ -89,9 +89,6 @@ class Worlds(SearchTree):
     def __reduce__(self) -> tuple[Any, ...]:
         return Worlds, (self._own,)
 
-    def query_tree(self) -> SearchTree:
-        return self
-
     # ---- following the boxes: pairs need nothing of it, and queries come by `placed`
 
     def reset(self) -> None:

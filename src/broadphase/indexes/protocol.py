@@ -100,7 +100,9 @@ class Structure(ABC):
     changes_by_query: float = 0.0
     """Up to this share of touched boxes, ``changes`` queries `find_in_boxes` for them instead of finding all
     pairs again."""
-    UNSAVED: ClassVar[frozenset[str]] = frozenset({"_lock"})
+    query_tree: "SearchTree"
+    """The tree that answers queries of the index: the structure itself, or one that the space has made."""
+    UNSAVED: ClassVar[frozenset[str]] = frozenset({"_lock", "query_tree"})
     """Attributes that are neither copied nor pickled."""
 
     def __init__(self, shared: Shared) -> None:
@@ -186,10 +188,6 @@ class Structure(ABC):
 
         None if the structure has no better way than comparing all pairs, or queries for the touched boxes.
         """
-        return None
-
-    def query_tree(self) -> "SearchTree | None":
-        """The tree that answers queries, if the structure has one of its own; else the space makes one."""
         return None
 
     def parts(self, view: Rows) -> Rows:

@@ -70,7 +70,9 @@ class PlainSpace:
         """Search with this structure."""
         self.structure = structure
         shared = Shared(structure.store, structure.touching, structure.sort, structure.threads)
-        self.tree: SearchTree = structure.query_tree() or QueryTree(shared)
+        self.tree = structure.query_tree = (
+            structure if isinstance(structure, SearchTree) else QueryTree(shared)
+        )
         """What answers rays, and finds what is nearest."""
         self.searched: Searched = structure if isinstance(structure, Searched) else self.tree
         """What answers box queries."""

@@ -16,10 +16,8 @@ SPARSE = 4
 FOLLOWED, UNREAD = 16, 8
 # So many points are searched in the order of a curve: 100,000 among 300,000 boxes take half of the time.
 ORDERED_POINTS = 20_000
-# A box takes as long to enter into cells as so many loose boxes take to test.
-LOOSE_FOR_ONE = 64
 # For `changes`, a tree and sorted boxes find all pairs among fewer boxes; else the touched boxes are queries,
-# in cells always, so many at a time (5,000 take 1.3 times as long).
+# so many at a time (5,000 take 1.3 times as long).
 FEWEST_BOXES, QUERIES_AT_ONCE = 1000, 500
 # Bounding boxes along a curve that moves have widened so many times are worth another sort.
 LOOSE_CURVE = 1.5

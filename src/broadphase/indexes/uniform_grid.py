@@ -1,15 +1,13 @@
 """Uniform grid: a bounded world cut into equal cells, each with a list of the boxes that touch it.
 
 The simple grid of the game textbooks: what `broadphase.methods.uniform_grid` does for one call, kept between
-frames (`broadphase.indexes.cells`).  A query looks into the cells that it touches: a point into one, a box
-into those it covers, a ray into those along the line.
+frames (`broadphase.indexes.cells`).  Queries and static boxes go to a tree, as in every index.
 
 A cell two to three times the size of a typical box is best; ``explain`` says whether it is.
 
-Cost: entering the boxes that move and comparing those that share a cell, about linear; a query of a small
-box, a few cells.  It loses where the world is large and mostly empty (memory, and cells too large for their
-boxes: see `broadphase.SpatialHash`), where boxes crowd in few cells, and where many boxes are too large for a
-cell: every query tests those.
+Cost: entering the boxes that move and comparing those that share a cell, about linear.  It loses where the
+world is large and mostly empty (memory, and cells too large for their boxes: see `broadphase.SpatialHash`),
+where boxes crowd in few cells, and where many boxes are too large for a cell: every search tests those.
 """
 
 from typing import Any

@@ -6,6 +6,5 @@
     │ a  │ ab │ b  │    a and b share one cell: their pair is reported there, and in no other
     └────┴────┴────┘
 
-`bins`: where the cells are, and lists of the boxes in them.  `pairs` compares the boxes that share a cell,
-`queries` searches the cells that a box or a ray touches.
+`bins`: where the cells are, and lists of the boxes in them.  `pairs` compares the boxes that share a cell.
 """
