@@ -367,23 +367,15 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
             for one in _PHASES:
                 by_tag: Mapping[Any, Function] = getattr(callbacks, one)
                 for tag, function in by_tag.items():
-                    if _phase_of(phase, tag in heard, tag in tags) == one:
+                    was, is_now = phase != "begin" and tag in heard, phase != "end" and tag in tags
+                    if _PHASE_OF.get((was, is_now)) == one:
                         found.append((one, function, int(entity), int(other), seen))
         return found
 
 
 _PHASES = "begin", "stay", "end"
-
-
-def _phase_of(phase: str, was: bool, is_now: bool) -> str | None:
-    """The phase of a contact for a tag that the other side had before, has now, or both."""
-    if phase == "begin":
-        return "begin" if is_now else None
-    if phase == "end":
-        return "end" if was else None
-    if is_now:
-        return "stay" if was else "begin"
-    return "end" if was else None
+_PHASE_OF = {(False, True): "begin", (True, True): "stay", (True, False): "end"}
+"""The phase of a contact for a tag, by whether it was with that tag before and is now."""
 
 
 def _ids(contact: Contact) -> tuple[int, int]:
