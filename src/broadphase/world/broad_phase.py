@@ -151,8 +151,8 @@ class BroadPhase:
         store, index = self._store, self._indexes[number]
         if count == 1:
             # The usual case between two movements, in two kernel calls: one body has moved.
-            shapes = store.table.columns if store.any_round else store.table.places
-            mover, box = take_moved(store.marks, store.alive, number, self._ids[number], shapes)
+            known = store.marks, store.alive, number, self._ids[number], store.table.columns
+            mover, box = take_moved(*known)
             if mover >= 0:
                 # What `move` does, without checking the arguments again.
                 if not index._space.move_one(mover, box):
@@ -278,12 +278,10 @@ class BroadPhase:
             self._outdated.clear()
         return self._trees
 
-    def reserve(self, rows: int, count: int = 0) -> None:
-        """Make room for the scene of a movement; the first ``count`` rows that are near are kept."""
+    def reserve(self, rows: int) -> None:
+        """Make room for so many rows that are near, and for the scene of a movement among them."""
         if rows > len(self.buffers.near):
-            smaller, self.frame = self.buffers, new_frame(rows)
-            self.buffers = new_buffers(rows, rows, smaller.farthest)
-            self.buffers.near[:count] = smaller.near[:count]
+            self.buffers, self.frame = new_buffers(rows, rows, self.buffers.farthest), new_frame(rows)
 
     def rows_in_boxes(self, boxes: Floats, layers: int) -> npt.NDArray[np.int32]:
         """`in_boxes`, where in a periodic space any image may overlap: sorted, each row once a box."""
@@ -310,24 +308,14 @@ class BroadPhase:
                 found.append(pairs)
         return np.concatenate(found)
 
-    def near_movers(self, rows: Rows, regions: Floats, meets: int) -> Near:
-        """What may be near movers, each of which stays within its region.
-
-        That is bodies in the layers with these bits, sensors, and other movers wherever they may come to; all
-        bodies, if a mover is a sensor.
-        """
-        store = self._store
-        if store.any_sensor:
-            meets |= ALL if store.sensor[rows].any() else ALL + 1
-        return self.near_regions(rows, regions, meets)
-
     def near_regions(
         self, rows: Rows, regions: Floats, meets: int, limit: int = NO_LIMIT, *, moving: bool = True
     ) -> Near:
-        """What may be near bodies of different rows, each in its region: what is in layers with these bits.
+        """What may be near bodies of different rows, each of which stays within its region.
 
-        Unless they are ``moving`` the regions are their bounds, two static bodies do not meet, and those near
-        one come in any order.  With a ``limit`` only pairs count that a listener may want.
+        That is what is in layers with these bits, sensors, and other movers wherever they may come to; all
+        bodies, if a mover is a sensor.  Unless they are ``moving`` the regions are their bounds, only layers
+        count, two static bodies do not meet, and those near one come in any order.  With a ``limit`` only pairs count that a listener may want.
 
         Raises
         ------
@@ -335,6 +323,8 @@ class BroadPhase:
             There are more pairs than the limit.
         """
         store = self._store
+        if moving and store.any_sensor:
+            meets |= ALL if store.sensor[rows].any() else ALL + 1
         few = len(rows) * store.live <= _FEW_TESTS and not store.space.periodic
         if store.live > _SPARSE * len(rows) and not few:
             return self._near_few(rows, regions, meets, limit, moving)

@@ -228,7 +228,7 @@ class Character:
         while begin < count:
             if done == kernel.INSIDE:  # earlier ones are at their new places
                 kernel.regions_of(table, numbers, ways, pushes, rules, space, out)
-                near = state.broad_phase.near_movers(rows, out[0], layers | 1 << MOVING)
+                near = state.broad_phase.near_regions(rows, out[0], layers | 1 << MOVING)
                 near = near.without(ignored) if ignored else near
                 around = state.grid, _RING, store.static, store.one_way, *out
                 scene = Scene(table, numbers, near.rows, near.first, *around)

@@ -266,7 +266,7 @@ class _Call:
         known = rows, self._displacements, self._responses
         around = self._pushes, begin, reach, (space.lengths, space.low, space.high), out
         kernel.regions_of(store.table.columns, *known, *around)
-        near = state.broad_phase.near_movers(rows, self._regions, self._layers | self._waits << MOVING)
+        near = state.broad_phase.near_regions(rows, self._regions, self._layers | self._waits << MOVING)
         self._near = near.without(self._ignored) if self._ignored else near
         met = self._near.without_pairs(rows, self._riders) if self._riders else self._near
         self._movers, self._grid = _new(kernel.Movers, (*known, *out, *met)), grid
