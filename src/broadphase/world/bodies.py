@@ -1042,7 +1042,7 @@ class BodyStore:
         self.category[row], self.mask[row] = category, mask
 
     def listen(self, pairs: list[tuple[Any, Any]], write: Callable[[], Any]) -> None:
-        """Listen for these pairs of tags and no others: bodies change their index or bits.
+        """Listen for these pairs of tags and no others: bodies change their layer or bits.
 
         ``write`` belongs to it: a function in C, which calls none of Python, so that nothing interrupts it.
         """
@@ -1051,8 +1051,6 @@ class BodyStore:
         changed = (bits != self.tag_sets.bits).any(axis=1)
         others = rows[changed[self.group[rows]]]
         layers = self.tag_sets.layers_of(self.group[others], self.static[others], bits)
-        kernel.list_many_replaced(self.marks, others, self.layer[others])
-        kernel.list_many_replaced(self.marks, others, layers)
         tag_sets, exact = self.tag_sets, heard.exact
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         tag_sets.heard_now, tag_sets.bits, tag_sets.exact = heard, bits, exact

@@ -38,7 +38,7 @@ from broadphase.runtime.memory import PairArray
 from broadphase.world.bodies import ALL, STATICS, BodyStore, Ignored, Rows
 
 # The index of bodies that move, and that of static ones.
-_DYNAMIC, _STATIC = _BOTH = (0, 1)
+_BOTH = (0, 1)
 _LAYERS = ALL ^ STATICS, STATICS
 """Those of each."""
 
@@ -96,8 +96,6 @@ class BroadPhase:
         """By index and id: the row."""
         self._unsettled: set[int] = set()
         """The indexes that were being changed when a call was interrupted."""
-        # Scratch for short lists.
-        self._few = np.empty(FEW, np.int32), np.empty(FEW, np.int32), np.empty(FEW, np.int32)
         self.buffers, self.frame = new_buffers(FEW, FEW, store.space.repeats), new_frame(FEW)
         """The results of the last query, and scratch memory of the kernels that read them."""
         self.spare: list[tuple[Buffers, Frame]] = []
@@ -129,77 +127,69 @@ class BroadPhase:
 
     # ---- keeping up
 
-    def hand_over(self, layers: int = ALL) -> int:
-        """Bring the indexes of these layers up to date; how many boxes were moved or inserted."""
+    def hand_over(self, layers: int = ALL) -> None:
+        """Bring the indexes of these layers up to date."""
         counts = self._store.marks.counts.tolist()
         if not counts[-1] and not self._unsettled:
-            return 0
-        sent = 0
+            return
         for number in _BOTH:
             if not layers & _LAYERS[number]:
                 continue
             if number in self._unsettled:
-                sent += self._fill(number)
+                self._fill(number)
             elif counts[number]:
-                sent += self._update(number, counts[number])
-        return sent
+                self._update(number, counts[number])
 
-    def _update(self, number: int, count: int) -> int:
-        """Bring one index up to date; how many boxes were moved or inserted."""
+    def _update(self, number: int, count: int) -> None:
+        """Bring one index up to date."""
         self._unsettled.add(number)
         self._outdated.add(number)
         store, index = self._store, self._indexes[number]
         if count == 1:
             # The usual case between two movements, in two kernel calls: one body has moved.
-            known = store.marks, store.alive, number, self._ids[number], store.table.columns
-            mover, box = take_moved(*known)
+            listed = store.marks, store.alive, number, self._ids[number], store.table.columns
+            mover, box = take_moved(*listed)
             if mover >= 0:
                 # What `move` does, without checking the arguments again.
                 if not index._space.move_one(mover, box):
                     index.move(mover, box)
                 self._unsettled.remove(number)
-                return 1
-        gone, known, fresh, leave, stay, come = self._taken(number, count)
-        if leave:
-            self._ids[number][self._rows[number][gone[:leave]]] = NOT_IN
-            index.remove_many(gone[:leave])
-        if stay:
-            rows = np.sort(known[:stay])  # neighbours in memory are often neighbours in the index
+                return
+        gone, known, fresh = self._taken(number)
+        if len(gone):
+            self._ids[number][self._rows[number][gone]] = NOT_IN
+            index.remove_many(gone)
+        if len(known):
+            known.sort()  # neighbours in memory are often neighbours in the index
             # As above: what `move_many` does, without checking the arguments again.
-            index._replace(self._ids[number][rows], store.table.bounds(rows))
-        if come:
-            self._insert(number, np.sort(fresh[:come]))
+            index._replace(self._ids[number][known], store.table.bounds(known))
+        if len(fresh):
+            fresh.sort()
+            self._insert(number, fresh)
         self._unsettled.remove(number)
-        return stay + come
 
-    def _fill(self, number: int) -> int:
-        """Fill an index from the bodies, whatever it held; how many they are."""
+    def _fill(self, number: int) -> None:
+        """Fill an index from the bodies, whatever it held."""
         store = self._store
         self._outdated.add(number)
-        self._taken(number, store.marks.counts.item(number))
+        self._taken(number)
         self._indexes[number].clear()
         self._ids[number].fill(NOT_IN)
         rows = np.flatnonzero(store.alive & (store.layer & 1 == number)).astype(np.int32)
         if len(rows):
             self._insert(number, rows)
         self._unsettled.remove(number)
-        return len(rows)
 
-    def _taken(self, number: int, count: int) -> tuple[Rows, Rows, Rows, int, int, int]:
+    def _taken(self, number: int) -> tuple[Rows, Rows, Rows]:
         """The updates that an index needs, see `take_list`; the list is empty afterwards."""
         store = self._store
         if len(self._ids[number]) < len(store.alive):
             self._ids[number] = _longer(self._ids[number], len(store.alive))
-        gone, known, fresh = self._few if count <= FEW else np.empty((3, count), np.int32)
-        found = take_list(store.marks, store.alive, number, self._ids[number], gone, known, fresh)
-        return gone, known, fresh, *found
+        found: tuple[Rows, Rows, Rows] = take_list(store.marks, store.alive, number, self._ids[number])
+        return found
 
     def _insert(self, number: int, rows: Rows) -> None:
-        store, index, bits = self._store, self._indexes[number], {}
-        if number == _DYNAMIC:
-            category, mask = store.tag_sets.bits[store.group[rows]].T
-            bits = {"category": category, "mask": mask}
-        ids = index.insert_many(store.table.bounds(rows), **bits)
+        ids = self._indexes[number].insert_many(self._store.table.bounds(rows))
         most = int(ids.max()) + 1
         if most > len(self._rows[number]):
             self._rows[number] = _longer(self._rows[number], most)
@@ -315,7 +305,8 @@ class BroadPhase:
 
         That is what is in layers with these bits, sensors, and other movers wherever they may come to; all
         bodies, if a mover is a sensor.  Unless they are ``moving`` the regions are their bounds, only layers
-        count, two static bodies do not meet, and those near one come in any order.  With a ``limit`` only pairs count that a listener may want.
+        count, two static bodies do not meet, and those near one come in any order.  With a ``limit`` only
+        pairs count that a listener may want.
 
         Raises
         ------

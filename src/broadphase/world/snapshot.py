@@ -204,8 +204,8 @@ def _bring_back_rows(state: State, then: _Moment) -> None:
     if then.matcher is not state.listeners.matcher:  # other listeners, or other numbers of sets of tags
         new["group"] = _groups(store, then.matcher.groups, new["group"], new["alive"])
         new["layer"] = store.tag_sets.layers_of(new["group"], new["static"])
-    alive, group, layer = new["alive"], new["group"], new["layer"]
-    others = (layer != store.layer[:n]) | (alive != store.alive[:n]) | (group != store.group[:n])
+    alive, layer = new["alive"], new["layer"]
+    others = (layer != store.layer[:n]) | (alive != store.alive[:n])
     bases, turned = table.bases[:held], table.angles[:held] != then.angles
     moved = turned | (store.x[:held] != then.x) | (store.y[:held] != then.y)
     reformed = []

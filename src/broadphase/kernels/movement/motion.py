@@ -135,16 +135,16 @@ def list_many_replaced(bodies, rows, layers):
 
 
 @jit
-def take_list(bodies, alive, index, ids, gone, known, fresh):
-    """Empty the list of an index into arrays of updates; ``ids`` are those of the rows in the index, or -1.
+def take_list(bodies, alive, index, ids):
+    """Empty the list of an index; ``ids`` are those of the rows in the index, or -1.
 
-    Ids to be removed are written to ``gone``, rows that the index has to ``known``, the others to ``fresh``.
-    Returns how many of each.
+    Returns ids to be removed, rows that the index has, and rows that are to be inserted.
     """
     bit, drop = 1 << index, 1 << (index + REPLACED)
-    kept = np.uint8(0xFF ^ (bit | drop))
+    kept, count = np.uint8(0xFF ^ (bit | drop)), bodies.counts[index]
+    gone, known, fresh = np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32)
     leave = stay = come = 0
-    for k in range(bodies.counts[index]):
+    for k in range(count):
         row = bodies.changed[index, k]
         wanted = alive[row] and _index_of(bodies.layer[row]) == index
         is_known = ids[row] >= 0
@@ -161,7 +161,7 @@ def take_list(bodies, alive, index, ids, gone, known, fresh):
         bodies.listed[row] &= kept
     bodies.counts[-1] -= bodies.counts[index]
     bodies.counts[index] = 0
-    return leave, stay, come
+    return gone[:leave], known[:stay], fresh[:come]
 
 
 @holds_gil
