@@ -37,12 +37,11 @@ from broadphase.indexes.protocol import (
     search_anyhow,
     search_live,
 )
-from broadphase.indexes.storage import IdArray, expect
+from broadphase.indexes.storage import IdArray, Touched, expect
 from broadphase.indexes.strips import StripsFrame
-from broadphase.indexes.touched import Touched
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
-from broadphase.kernels.boxes.overlap import STATIC, no_filter
+from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.pairs.changes import replace_pairs
 from broadphase.methods.pair_order import one_array, pair_keys, sorted_pairs
 from broadphase.methods.task import Found, Task
@@ -74,7 +73,6 @@ SPARSE, FEW_STATIC = 4, 2_000
 class AdaptiveStructure(Structure):
     """The parts of a `broadphase.AdaptiveIndex`."""
 
-    told_before_moves = False
     UNSAVED: ClassVar[frozenset[str]] = Structure.UNSAVED | {"_kept"}
     query_tree: QueryTree
 
@@ -236,7 +234,7 @@ class AdaptiveStructure(Structure):
 
     def _search_among_static(self, limit: int, scratch: Scratch) -> Found:
         """The pairs of moving boxes by strips, and those with static ones by the tree."""
-        store, tree, movers = self.store, self.query_tree, self._mover_ids()
+        store, movers = self.store, self._mover_ids()
         rules = store.filter(movers)._replace(classes=no_filter().classes)
         parts = thread_count(self.threads)
         task = Task(rows_at(store.boxes, movers), self.touching, rules, parts, limit, scratch=scratch)
@@ -244,14 +242,7 @@ class AdaptiveStructure(Structure):
         among = renamed(sweep(task), movers)
         if among.pairs > limit:
             return among
-        tree.ready_static()
-
-        def find(queries: Rows) -> Ids:
-            rows, tests = find_rows(tree, queries, self.touching, NO_RULES)
-            return rows[store.classes[rows[:, 1]] == STATIC] if tree.follows_moving else rows, tests
-
-        found, tests = pairs_between(store, movers, store.live - len(movers), find, limit)
-        return Found([*among.chunks, found], among.pairs + len(found), among.tests + tests, among.cells)
+        return among.and_more(self.query_tree.pairs_with_static(limit))
 
     # ---- about itself
 

@@ -226,7 +226,7 @@ class TreeStructure(SearchTree):
         moving, static = self._arrays.children[0, kernel.HELD : kernel.HELD + 2].tolist()
         for other in (kernel.MOVING, kernel.STATIC_TREE):
             few = other == kernel.STATIC_TREE and 0 < moving * thresholds.SPARSE < static
-            found = self._few_with_static(limit) if few else self._pairs_with(other, limit)
+            found = self.pairs_with_static(limit) if few else self._pairs_with(other, limit)
             chunks += found.chunks
             pairs += found.pairs
             tests += found.tests
@@ -234,17 +234,18 @@ class TreeStructure(SearchTree):
                 break
         return Found(chunks, pairs, tests, self.counts()[0])
 
-    def _few_with_static(self, limit: int) -> Found:
-        """Pairs of few moving boxes with static ones: one query for each moving box.
+    def pairs_with_static(self, limit: int) -> Found:
+        """Pairs of moving boxes with static ones: one query of the static tree for each moving box.
 
-        With few boxes the leaves of the moving tree are large, and overlap many static ones in vain.
+        With few moving boxes the leaves of their tree are large, and overlap many static ones in vain.
         """
+        self.ready_static()
         store = self.store
         movers, statics = (own for _, own in self._by_tree(store.ids()))
 
         def find(movers_boxes: Rows) -> Ids:
             rows, tests = protocol.find_rows(self, movers_boxes, self.touching, NO_RULES)
-            return rows[store.classes[rows[:, 1]] == STATIC], tests
+            return rows[store.classes[rows[:, 1]] == STATIC] if self.follows_moving else rows, tests
 
         pairs, tests = protocol.pairs_between(store, movers, len(statics), find, limit)
         return Found([pairs], len(pairs), tests)

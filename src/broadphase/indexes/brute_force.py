@@ -20,7 +20,6 @@ _try_boxes = try_call(scan_for_boxes)
 class NoStructure(Searched):
     """Nothing but the boxes."""
 
-    told_before_moves = False
     has_fast_box_queries = False
     sorts_rows = True
 

@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from broadphase.indexes import protocol
-from broadphase.indexes.arguments import NO_RULES, Rows
+from broadphase.indexes.arguments import Rows
 from broadphase.indexes.box_tree import QueryTree
-from broadphase.indexes.protocol import Ids, Structure
+from broadphase.indexes.protocol import Structure
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import readable, thread_count
-from broadphase.kernels.boxes.overlap import STATIC, no_filter
+from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.cells.bins import BOX, LENGTH, PLACE, Bins, Lattice
 from broadphase.methods.cells import (
     Sample,
@@ -44,7 +43,6 @@ _NEAR_ENOUGH = 1.6
 class CellStructure(Structure):
     """The cells of a grid or a hash; see `broadphase.UniformGrid` and `broadphase.SpatialHash`."""
 
-    told_before_moves = False
     changes_by_query = 0.1
     query_tree: QueryTree
     cell_size: float | None
@@ -77,22 +75,14 @@ class CellStructure(Structure):
 
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:
         """Of the moving boxes by cells; those that meet static ones by the tree of these."""
-        store, bins, tree = self.store, self._bins, self.query_tree
+        store, bins = self.store, self._bins
         assert bins is not None
         rules = store.filter()._replace(classes=no_filter().classes)
         task = Task(store.boxes, self.touching, rules, thread_count(self.threads), limit)
         found = search(task, bins)
         if not store.any_static or found.pairs > limit:
             return found
-        tree.ready_static()
-
-        def find(movers_boxes: Rows) -> Ids:
-            rows, tests = protocol.find_rows(tree, movers_boxes, self.touching, NO_RULES)
-            return rows[store.classes[rows[:, 1]] == STATIC] if tree.follows_moving else rows, tests
-
-        movers = self._movers()
-        pairs, tests = protocol.pairs_between(store, movers, store.live - len(movers), find, limit)
-        return found.and_more(Found([pairs], len(pairs), tests))
+        return found.and_more(self.query_tree.pairs_with_static(limit))
 
     # ---- about itself
 

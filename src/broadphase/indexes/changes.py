@@ -21,7 +21,7 @@ interrupted before has not happened.
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -225,27 +225,13 @@ def _toggled(base: PairArray, changed: list[PairKeys]) -> PairArray:
 # ---- what began and ended
 
 
-class Searchable(Protocol):
-    """A structure that finds the partners of touched boxes: see `broadphase.indexes.protocol.Structure`."""
-
-    store: BoxStore
-    touching: bool
-    threads: int | None
-
-    def ready(self) -> None:
-        """Bring the structure up to date."""
-
-    def find_in_boxes(self, boxes: Any, touching: bool, rules: tuple[int, int], out: PairArray) -> Any:
-        """See `broadphase.indexes.protocol.Searched`."""
-
-
 def find_changes(
-    structure: Searchable, find_all: FindAll, history: History, journal: Journal, by_query: float
+    structure: Any, find_all: FindAll, history: History, journal: Journal, by_query: float
 ) -> tuple[PairChanges, int]:
     """Which pairs began and which ended since the last call, and the tests made.
 
-    Up to the share ``by_query`` of touched boxes, the structure is queried for them; beyond, ``find_all``
-    finds all pairs.
+    Up to the share ``by_query`` of touched boxes, the structure, a `Searched` one, is queried for them;
+    beyond, ``find_all`` finds all pairs.
     """
     if journal.is_empty:
         return history.stay(), 0
@@ -267,7 +253,7 @@ def from_all_pairs(store: BoxStore, find_all: FindAll, history: History) -> tupl
     return history.replace(now, began, ended, store), tests
 
 
-def _from_queries(structure: Searchable, entries: Entries) -> tuple[PairArray, PairArray, int]:
+def _from_queries(structure: Any, entries: Entries) -> tuple[PairArray, PairArray, int]:
     store = structure.store
     kept = entries.columns()
     ids, old = kept[0], kept[1]
@@ -312,7 +298,7 @@ def _from_queries(structure: Searchable, entries: Entries) -> tuple[PairArray, P
     )
 
 
-def _ended_among(structure: Searchable, kept: Columns, columns: Any) -> tuple[PairArray, int]:
+def _ended_among(structure: Any, kept: Columns, columns: Any) -> tuple[PairArray, int]:
     """Pairs of two boxes of the journal that have ended, and the tests made."""
     was_there = kept[1][:, 0] == kept[1][:, 0]
     if not was_there.all():

@@ -89,8 +89,6 @@ class Shared(NamedTuple):
 class Structure(ABC):
     """Finds pairs."""
 
-    told_before_moves: ClassVar[bool] = True
-    """Whether `leave` has to be called before a single box moves."""
     sorts_rows: bool = False
     """Whether the rows of each query of `find_in_boxes` come sorted where the index sorts."""
     has_fast_box_queries: ClassVar[bool] = True
@@ -162,7 +160,7 @@ class Structure(ABC):
         self.stale = True
 
     def moved_one(self, id: int) -> None:  # noqa: A002
-        """One box moved, and its row is written; called where nothing has to be `told_before_moves`."""
+        """One box moved, and its row is written; `leave` was not called, except of a `SearchTree`."""
         self.enter(np.array([id], np.int32), False)
 
     def reset(self) -> None:  # noqa: B027 - nothing to do is a good default

@@ -20,8 +20,7 @@ import numpy as np
 
 from broadphase.indexes import thresholds
 from broadphase.indexes.protocol import Shared, Structure
-from broadphase.indexes.storage import IdArray, expect
-from broadphase.indexes.touched import Touched
+from broadphase.indexes.storage import IdArray, Touched, expect
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
 from broadphase.kernels.arrays.sorting import PADDING, argsort_keys, bits_of, ordered_column, ordered_columns
@@ -40,8 +39,6 @@ class SortStructure(Structure):
 
     The boxes lie in columns of keys, see `broadphase.kernels.sorted`.
     """
-
-    told_before_moves = False
 
     def __init__(self, axis: Axis, shared: Shared) -> None:
         self._wanted = axis

@@ -97,7 +97,7 @@ class PlainSpace:
         structure, tree, store = self.structure, self.tree, self.store
         if structure is tree:
             return not tree.stale and tree.move_one(id, box)
-        if structure.told_before_moves or store.any_static or not structure.settled:
+        if store.any_static or not structure.settled:
             return False
         done = tree.move_one(id, box) if tree.follows_moving else store.try_to_put(id, box)
         if done:

@@ -72,8 +72,6 @@ class StripsFrame:
 class StripsStructure(Structure):
     """The strips of the last frame, which are made again when they are needed."""
 
-    told_before_moves = False
-
     def reset(self) -> None:
         self.frame = StripsFrame()
         self.stale = False

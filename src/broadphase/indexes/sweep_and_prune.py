@@ -27,8 +27,7 @@ from broadphase.indexes import thresholds
 from broadphase.indexes.changes import History, from_all_pairs
 from broadphase.indexes.protocol import Shared, Structure, all_pairs, search_anyhow, search_live
 from broadphase.indexes.results import PairChanges
-from broadphase.indexes.storage import BoxStore, IdArray, expect
-from broadphase.indexes.touched import Touched
+from broadphase.indexes.storage import BoxStore, IdArray, Touched, expect
 from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.arrays.sorting import argsort_keys, bits_of
 from broadphase.kernels.sorted import boxes_that_moved, close_up, end_keys, lay_out, move_ends
@@ -128,8 +127,6 @@ class Ends:
 
 class SweepStructure(Structure):
     """The ends and the pairs of a `broadphase.SweepAndPrune`."""
-
-    told_before_moves = False
 
     def __init__(self, shared: Shared) -> None:
         self._touched, self._gone = Touched(), Touched()

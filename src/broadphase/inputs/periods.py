@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.inputs.numeric import as_numpy, plain, real
-from broadphase.periods.limits import LONGEST, SHORTEST, too_long_or_short
+from broadphase.periods import LONGEST, SHORTEST, too_long_or_short
 
 if TYPE_CHECKING:
     from broadphase.periods.lattice import Lattice

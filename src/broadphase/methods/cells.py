@@ -88,19 +88,15 @@ def search(task: Task, bins: Bins) -> Found:
         [(1 + begin, 1 + end) for begin, end in _shares(task, len(bins.entries) - 1)],
         cells=bins.places,
     )
-    found = search_lists(task, found, bins.large, None, bins.axis)
-    return search_lists(task, found, bins.large, bins.small, bins.axis)
-
-
-def search_lists(task: Task, found: Found, firsts: IdArray, others: IdArray | None, axis: int) -> Found:
-    """Add the pairs of some boxes with others, or (None) with each other, to what was found."""
-    if len(firsts) == 0 or (others is not None and len(others) == 0) or found.pairs > task.limit:
-        return found
-    ids = firsts if others is None else joined([firsts, others])
-    kernel = partial(pairs_of_lists, task.boxes, task.touching, task.filter, ids, len(firsts), axis)
-    # The pairs that were found before are in the task's own scratch memory.
-    rest = replace(task, limit=task.limit - found.pairs, scratch=Scratch())
-    return found.and_more(find_in_shares(rest, kernel, _shares(task, len(ids))))
+    for others in (None, bins.small):
+        if len(bins.large) == 0 or (others is not None and len(others) == 0) or found.pairs > task.limit:
+            continue
+        ids = bins.large if others is None else joined([bins.large, others])
+        lists = task.boxes, task.touching, task.filter, ids, len(bins.large), bins.axis
+        # The pairs that were found before are in the task's own scratch memory.
+        rest = replace(task, limit=task.limit - found.pairs, scratch=Scratch())
+        found = found.and_more(find_in_shares(rest, partial(pairs_of_lists, *lists), _shares(task, len(ids))))
+    return found
 
 
 def _shares(task: Task, rows: int) -> list[tuple[int, int]]:

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.points.lattice import put_in_cell
+from broadphase.periods import LONGEST, SHORTEST, too_long_or_short
 from broadphase.periods.images import all_turns
-from broadphase.periods.limits import LONGEST, SHORTEST, too_long_or_short
 from broadphase.runtime import threads
 from broadphase.runtime.arrays import by_matrix
 
