@@ -42,6 +42,7 @@ from broadphase.points.fixed_radius import (
     find_near_mixed,
     one_reach,
 )
+from broadphase.points.geometry_index import find_nearest_geometries
 from broadphase.points.lattice import Kept, count_near_images, find_near_images, find_nearest_images
 from broadphase.points.nearest import (
     Counted,
@@ -52,7 +53,6 @@ from broadphase.points.nearest import (
     make_tree,
     nearest_with,
 )
-from broadphase.points.nearest_geometries import find_nearest_geometries
 from broadphase.points.neighbor_lists import (
     Neighbors,
     PointIds,

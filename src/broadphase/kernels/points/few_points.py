@@ -43,7 +43,7 @@ UNSUITABLE = -1
 """These points need another search: not all are finite, or too many are near each other."""
 MOST_TESTS, MOST_SORTED = 1 << 17, 1_000
 """Of each point with each; and the most points that are sorted."""
-_LEAST_SORTED, _LEAST_SORTED_FOR_NEAREST = 128, 128
+_LEAST_SORTED = 128
 # Among sorted points a search gives up after so many comparisons a point, or pairs a point: where many points
 # are in one place, sorting along a curve is faster.
 _MOST_COMPARISONS, _MOST_PAIRS_EACH = 256, 8
@@ -179,15 +179,15 @@ def _take_all(points, found, among, period, cell, units, place):
 
 
 @inline
-def _in_columns(found, plain, least):
+def _in_columns(found, sorts):
     """Points in columns, ended by `LANES` infinite ones; their rows, in one row; and the axis of their order.
 
-    More than ``least`` of them are sorted along the widest axis in a ``plain`` world; otherwise it is -1.
+    If ``sorts``, they are sorted along the widest axis; otherwise it is -1.
     """
     n, dim = found.shape
     columns, order = np.empty((dim, n + LANES), found.dtype), np.empty((1, n + LANES), np.int32)
     widest, axis = found.dtype.type(-1), np.int64(-1)
-    if n > least and plain:
+    if sorts:
         for k in range(dim):
             low = high = found[0, k]
             for i in range(n):
@@ -267,7 +267,7 @@ def find_near_of_few(
         if not sound or (not bound <= folded and n * m > _MOST_UNFOLDED):
             count, n, m = np.int64(UNSUITABLE), np.int64(0), np.int64(0)
         plain = _is_plain(around, dim)
-        columns, order, axis = _in_columns(others[:m], plain, _LEAST_SORTED)
+        columns, order, axis = _in_columns(others[:m], plain and min(n, m) > _LEAST_SORTED)
         places, held = _places_of(own[:n], columns, order, axis, among), np.int64(0)
         upward, near_ids = among and half, np.empty((1, m + LANES), np.int32)
         # A bit for each two points.
@@ -352,7 +352,7 @@ def find_nearest_of_any(points, found, among, period, cell, units, envs, other_e
     if m == 0:
         return ids, distances, np.int64(0)
     plain = _is_plain(around, dim)
-    columns, order, axis = _in_columns(others, plain, _LEAST_SORTED_FOR_NEAREST)
+    columns, order, axis = _in_columns(others, plain and min(n, m) > _LEAST_SORTED)
     places, groups = _places_of(own, columns, order, axis, among), (m + LANES - 1) // LANES
     folded, lists = farthest_folded(around, dim), k + 1 if among else k
     squares, each = np.empty((1, m + LANES), points.dtype), one_row(LANES, points.dtype)
