@@ -390,7 +390,7 @@ def _rects_of(sprites: Sequence[Any]) -> npt.NDArray[np.float64]:
     """``(n, 4)``: the rects of sprites."""
     try:
         rects = [sprite.rect for sprite in sprites]
-        rows, is_known = rows_of(rects, len(rects), 4, False)
+        rows, is_known = rows_of(rects, 4, (), False)
         if not is_known:
             rows = np.fromiter(chain.from_iterable(rects), np.float64, 4 * len(rects)).reshape(-1, 4)
     except (AttributeError, TypeError):

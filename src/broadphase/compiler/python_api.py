@@ -35,6 +35,8 @@ DTYPE = {"byteorder": ADDRESS + 2, "type_num": ADDRESS + 4}
 """The same of a dtype: after the type of its scalars come four letters."""
 TYPE = -ADDRESS
 """Where an object's type is, from the end of the head: its last field."""
+LENGTH = 0
+"""Where a tuple has its length."""
 IS_TUPLE = 1 << 26
 """``Py_TPFLAGS_TUPLE_SUBCLASS``, of the stable ABI."""
 C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
@@ -142,6 +144,8 @@ def check() -> None:
             raise RuntimeError("an object's head does not end with its type in this Python")
         if bool(type(one).__flags__ & IS_TUPLE) != isinstance(one, tuple):
             raise RuntimeError("this Python marks tuples by another flag")
+    if read((1, 2, 3), LENGTH, ctypes.c_ssize_t) != 3:
+        raise RuntimeError("a tuple has its length elsewhere in this Python")
     array, fields = np.zeros((2, 3), ">i4"), _array_fields(address)
     found = [read(array, fields[name], ctypes.c_void_p) for name in ("data", "descr")]
     found += [read(array, fields[name], ctypes.c_int) for name in ("nd", "flags")]

@@ -273,32 +273,34 @@ _VECTORS = ("pygame.math", "pyglet.math")  # pyglet's are arcade's
 
 
 def plain_rows(values: Sequence[Any], wanted: Wanted) -> Array | None:
-    """Rows of float64 from lists, tuples and vectors, or as boxes from rectangles or sprites of pygame.
+    """Rows of float64 from lists, tuples and vectors, or as boxes from rectangles or sprites, of one type.
 
     None for anything else, and where a number is NaN or no float or int: `as_array` takes it or words the
     error.  NumPy takes 170 ns to read a tuple of two and 1.7 us for a vector, which is no sequence to it.
     """
-    kinds = set(map(type, values))
-    if not kinds:
-        return None
-    if kinds <= _SEQUENCES or all(kind.__module__ in _VECTORS for kind in kinds - _SEQUENCES):
-        found, is_table = rows_of(values, len(values), len(values[0]), False)
-    elif wanted is BOXES:
-        rects: Sequence[Any] = values
-        if not _are_rects(kinds) and all(hasattr(kind, "add_internal") for kind in kinds):  # sprites
-            rects = [getattr(sprite, "rect", None) for sprite in values]
-            kinds = set(map(type, rects))
-        if not _are_rects(kinds):
+    first = values[0] if values else None
+    kind = type(first)
+    if kind in _SEQUENCES or kind.__module__ in _VECTORS:
+        found, is_table = rows_of(values, len(values[0]), (), False)
+    elif wanted is BOXES and first is not None:
+        if hasattr(first, "rect"):
+            values = [getattr(sprite, "rect", None) for sprite in values]
+            first = values[0]
+        names = _names_of_sides(first)
+        if names is None:
             return None
-        found, is_table = rows_of(rects, len(rects), 4, True)
+        found, is_table = rows_of(values, len(names) or 4, names, True)
     else:
         return None
     rows: Array = found
     return rows if is_table and rows.size else None
 
 
-def _are_rects(kinds: set[type]) -> bool:
-    return all(kind.__module__ == "pygame.rect" for kind in kinds)
+def _names_of_sides(rect: Any) -> tuple[str, ...] | None:
+    """The attributes in which `rectangle_of` finds x, y, width and height; none where these are its items."""
+    if type(rect).__module__ == "pygame.rect":
+        return ()
+    return ("left", "top", "width", "height", "bottom") if hasattr(rect, "bottom") else None
 
 
 def as_array(values: Any, name: str, wanted: Wanted) -> Array:

@@ -540,6 +540,16 @@ def number_of(typingctx, thing):
 
 
 @intrinsic
+def number_at(typingctx, sequence, k):
+    return _of_library("number_at", types.float64, ir.DoubleType(), _OBJECT, types.int64)
+
+
+@intrinsic
+def is_alike(typingctx, thing, other):
+    return _of_library("is_alike", types.boolean, ir.IntType(1), _OBJECT, _OBJECT)
+
+
+@intrinsic
 def is_there(typingctx, thing):
     def codegen(context, builder, signature, args):
         return cgutils.is_not_null(builder, args[0])

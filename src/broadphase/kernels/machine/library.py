@@ -131,6 +131,7 @@ def _fill_tables(loaded: ctypes.CDLL) -> None:
         "type_float": id(float),
         "type_float64": id(np.float64),
         "type_int": id(int),
+        "type_tuple": id(tuple),
         "true": id(True),
         "false": id(False),
         "none": id(None),

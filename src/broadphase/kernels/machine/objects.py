@@ -51,6 +51,12 @@ def is_same(thing, other):
 
 
 @twin
+def is_alike(thing, other):
+    """Whether both are of one type."""
+    return type(thing) is type(other)
+
+
+@twin
 def drop(thing):
     """Release an object."""
 
@@ -78,15 +84,17 @@ def number_of(thing):
         return np.nan
 
 
+@twin
+def number_at(sequence, k):
+    """The same of an item of a sequence; NaN where there is none."""
+    return number_of(item(sequence, k))
+
+
 @inline
 def read_numbers(sequence, numbers):
     """Write the numbers of a sequence; whether they are finite and as many as there is room for."""
     for k in range(numbers.shape[0]):
-        value = item(sequence, k)
-        if not is_there(value):
-            return False
-        numbers[k] = number_of(value)
-        drop(value)
+        numbers[k] = number_at(sequence, k)
         if not abs(numbers[k]) < np.inf:
             return False
     return length_of(sequence) == numbers.shape[0]

@@ -52,6 +52,7 @@ NUMBERS = (
     "type_float",
     "type_float64",
     "type_int",
+    "type_tuple",
     "true",
     "false",
     "none",
