@@ -482,8 +482,10 @@ class Queries:
     def _body_hit(self, start: Any, found: Any) -> Any:
         """A hit from what `raycast_shapes` returns; None where there is no body."""
         row, distance, nx, ny, dx, dy = found
+        if row < 0:
+            return None
         point = start[0] + distance * dx, start[1] + distance * dy
-        return None if row < 0 else _hit(row, self._store.bodies[row], distance, (nx, ny), point)
+        return _hit(row, self._store.bodies[row], distance, (nx, ny), point)
 
     def rays(
         self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Rules, ignore: Any
