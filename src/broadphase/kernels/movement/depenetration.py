@@ -269,12 +269,17 @@ _MOST_PUSHES, _MOST_ROUNDS = 16, 200
 
 
 @inline
-def _reaches(searched, region, numbers):
+def holds(region, part):
+    """Whether a region holds all of another."""
+    return region[0] <= part[0] and region[1] <= part[1] and part[2] <= region[2] and part[3] <= region[3]
+
+
+@inline
+def was_searched(searched, region, numbers):
     """Whether a region was searched; it is noted as needed if not."""
-    inside = searched[0] <= region[0] and searched[1] <= region[1]
-    inside = inside and region[2] <= searched[2] and region[3] <= searched[3]
-    for k in range(0 if inside else 4):
-        numbers[k] = region[k]
+    inside = holds(searched, region)
+    if not inside:
+        numbers[0], numbers[1], numbers[2], numbers[3] = region
     return inside
 
 
@@ -287,7 +292,7 @@ def _place_of_box(box, walls, grid, searched, buffers):
     for _ in range(_MOST_ROUNDS if reach > 0.0 else 0):
         if not reach < FARTHEST:
             break
-        if not _reaches(
+        if not was_searched(
             searched, (x - reach, y - reach, x + width + reach, y + height + reach), buffers.numbers
         ):
             return False, False, x, y
@@ -316,7 +321,7 @@ def _pushed_apart(mover, table, rows, boxes, chosen, grid, searched, numbers):
     """Push a shape out of its deepest overlap until it is free: whether all was searched, and it is free."""
     found = np.empty((_MOST_PUSHES, 7))
     for _ in range(_MOST_PUSHES):
-        if not _reaches(searched, bounds_of(mover, ROW), numbers):
+        if not was_searched(searched, bounds_of(mover, ROW), numbers):
             return False, False
         count = write_overlaps(mover, table, rows, boxes, chosen, False, grid, found)
         if count > found.shape[0]:

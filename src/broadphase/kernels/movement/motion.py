@@ -210,7 +210,7 @@ def _padding(bounds, dx, dy):
 
 @holds_gil
 def region_of(shapes, row, dx, dy, mirrored, reach):
-    """A box around everything that body ``row`` can meet on its path; NaN if that leads nowhere."""
+    """A box around everything that body ``row`` can meet on its path; infinite if that leads nowhere."""
     x, y = shapes.x[row], shapes.y[row]
     far_x, far_y = max(abs(dx), abs(x + dx)), max(abs(dy), abs(y + dy))
     bounds, far = bounds_of(shapes, row), abs(dx) + abs(dy)
@@ -223,7 +223,7 @@ def region_of(shapes, row, dx, dy, mirrored, reach):
         region = swept_bounds(bounds, dx, dy, pad)
     left, top, right, bottom = enlarged(region)
     ends = far_x < FARTHEST and far_y < FARTHEST and right - left < math.inf and bottom - top < math.inf
-    return (left, top, right, bottom) if ends else (math.nan, math.nan, math.nan, math.nan)
+    return (left, top, right, bottom) if ends else _EVERYWHERE
 
 
 @inline
@@ -538,7 +538,7 @@ def regions_of(shapes, rows, displacements, responses, pushes, begin, reach, spa
     for m in range(begin, rows.shape[0]):
         dx, dy = displacements[m, 0], displacements[m, 1]
         region = region_of(shapes, rows[m], dx, dy, responses[m] == BOUNCE, reach)
-        put_region(_EVERYWHERE if region[0] != region[0] else region, pushes[m], m, space, out)
+        put_region(region, pushes[m], m, space, out)
 
 
 @jit

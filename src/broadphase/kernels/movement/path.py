@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import next_down, next_up
-from broadphase.kernels.machine.jit import holds_gil, inline, jit
-from broadphase.kernels.movement.depenetration import filled_in, push_from_walls, write_overlaps
+from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.movement.depenetration import filled_in, push_from_walls, was_searched, write_overlaps
 from broadphase.kernels.movement.separation import push_from
 from broadphase.kernels.movement.sweep import (
     BEFORE_ALL,
@@ -127,21 +127,13 @@ def enlarged(region):
 
 
 @inline
-def holds(region, part):
-    """Whether a region holds all of another."""
-    return region[0] <= part[0] and region[1] <= part[1] and part[2] <= region[2] and part[3] <= region[3]
-
-
-@inline
 def _choose(table, buffers, near, fixed, stage, searched, region):
     """Choose what reaches a region: how many, and whether all are boxes; -1 if more had to be searched.
 
     Only what is fixed stops a body that is pushed.
     """
     region = enlarged(region)
-    if not holds(searched, region):
-        numbers = buffers.numbers
-        numbers[0], numbers[1], numbers[2], numbers[3] = region
+    if not was_searched(searched, region, buffers.numbers):
         return np.int64(-1), True
     count, only_boxes = np.int64(0), True
     for k in range(near):
@@ -236,19 +228,6 @@ def name_tiles(grid, hits):
         if hits[k, 5] < 0.0:
             column, row = tile_of(grid, np.int64(hits[k, 6]), np.int64(hits[k, 7]))
             hits[k, 6], hits[k, 7] = float(column), float(row)
-
-
-@holds_gil
-def starts(mover, table, fixed, near, searched, grid, buffers):
-    """Write all that ``mover[0]`` overlaps as hits: ``state, how many``; see `follow`."""
-    bounds = bounds_of(mover, ROW)
-    chosen, exact = _choose(table, buffers, near, fixed, START, searched, bounds)
-    if chosen < 0:
-        return TOO_FAR, 0
-    exact = exact and mover.kinds[ROW] == BOX and not any_slope(grid, *bounds)
-    state, found = _write_start(0, mover, table, chosen, exact, grid, 0, buffers)
-    name_tiles(grid, buffers.hits[:found])
-    return state, found
 
 
 @jit

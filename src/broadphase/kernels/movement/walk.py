@@ -22,7 +22,7 @@ from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.crossing import BENDS, cross_in_turn
-from broadphase.kernels.movement.depenetration import free_place
+from broadphase.kernels.movement.depenetration import free_place, holds
 from broadphase.kernels.movement.motion import (
     CROWDED,
     name_owners,
@@ -32,7 +32,7 @@ from broadphase.kernels.movement.motion import (
     table_of,
 )
 from broadphase.kernels.movement.path import DONE as PATH_DONE
-from broadphase.kernels.movement.path import FULL, START, begin, enlarged, follow, holds
+from broadphase.kernels.movement.path import FULL, START, begin, enlarged, follow, name_tiles
 from broadphase.kernels.movement.sweep import ALL_SIDES, SLIDE, edges_of_body
 from broadphase.kernels.movement.walk_fall import climb, fall
 from broadphase.kernels.movement.walk_ground import eased, floor_under, lowered, snapped
@@ -403,10 +403,7 @@ def _walk(scene, n, m, mine, motions, period, rules, memory):
         floors[m, column] = -1 if floor < 0 else obstacles.names[floor, column]
     if floor >= 0 and floors[m, 0] < 0:
         floors[m, 1], floors[m, 2] = tile_of(grid, floors[m, 1], floors[m, 2])
-    for k in range(hits if grid.around != 0 else log.counts[0], log.counts[0]):
-        if log.hits[k, 5] < 0.0:
-            column, line = tile_of(grid, np.int64(log.hits[k, 6]), np.int64(log.hits[k, 7]))
-            log.hits[k, 6], log.hits[k, 7] = float(column), float(line)
+    name_tiles(grid, log.hits[hits : log.counts[0]])
     if floor >= 0:
         nx, ny = (0.0, -1.0) if plane < 0 else (obstacles.planes[plane, 0], obstacles.planes[plane, 1])
         tops[m, 0], tops[m, 1] = exchanged(nx, rules.flip * ny, rules)

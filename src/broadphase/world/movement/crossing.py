@@ -7,7 +7,6 @@ turned, and the end.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,27 +20,18 @@ from broadphase.world.tiles import NO_TILES
 _new = tuple.__new__  # a named tuple in half the time
 
 
-class Start(NamedTuple):
-    """A mover before its movement."""
-
-    shapes: ShapeColumns
-    row: int
-    """Its row among the shapes, wherever they are."""
-    x: float
-    y: float
-
-
 def cross(
     state: State,
     body: Body,
-    start: Start,
+    mover: tuple[ShapeColumns, int],
+    start: tuple[float, float],
     movement: Movement,
     near: Rows,
     ignored_hits: list[Hit],
 ) -> Movement:
     """The movement with the bodies that it crossed, which are noted for listeners.
 
-    ``near`` are the rows of bodies near the path.
+    ``mover`` are shapes and its row among them, ``near`` the rows of bodies near the path.
     """
     bends: list[tuple[float, ...]] = []
     hits: list[Hit] = []
@@ -52,9 +42,9 @@ def cross(
             hits.append(hit)
     if len(near):
         store, out = state.store, np.empty((len(near) + 1, 9))
-        way = start[2:], movement[:2], np.array(bends).reshape(-1, 5), HITS
+        way = start, movement[:2], np.array(bends).reshape(-1, 5), HITS
         known = store.marks, store.table.columns, near, state.space.lengths, NO_TILES, out
-        count = cross_path(start.shapes, start.row, body.id, way, *known)
+        count = cross_path(*mover, body.id, way, *known)
         hits += hits_of(store.bodies, out[:count], "cross")
     crossed = note_crossings(state, body.id, hits)
     return _new(Movement, (*movement[:3], crossed, movement.reached)) if crossed else movement

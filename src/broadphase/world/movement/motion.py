@@ -7,6 +7,7 @@ coordinates that continue beyond the edge.  The results, and the final place of 
 period.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,10 +33,9 @@ from broadphase.world.hits import (
     code_of,
     hits_of,
 )
-from broadphase.world.movement.crossing import Start, cross, note_crossings
+from broadphase.world.movement.crossing import cross, note_crossings
 from broadphase.world.movement.sweep import (
     DEEPER,
-    EVERYWHERE,
     Path,
     checked_displacement,
     first_against,
@@ -265,10 +265,9 @@ class Motion:
         reach, needed = kernel.EXACT, None
         while True:
             searched = needed or kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
-            if searched[0] != searched[0]:
+            if searched[0] == -math.inf:
                 checked_displacement(store.x.item(row), dx, "dx")
                 checked_displacement(store.y.item(row), dy, "dy")
-                searched = EVERYWHERE
             across = False
             if space.periodic:
                 space.check_displacement(dx, dy)
@@ -310,7 +309,7 @@ class Motion:
         checked_displacement(store.x.item(row), dx, "dx")
         checked_displacement(store.y.item(row), dy, "dy")
         space.check_displacement(dx, dy)
-        body, bounds = self.body(row), store.bounds(row)
+        body = self.body(row)
         path, answer = Path(self._state, store.shape(row), row, ignored), function
         if space.periodic:
             answer = lambda hit: function(self.wrapped_hit(hit))  # noqa: E731
@@ -323,28 +322,28 @@ class Motion:
                 self._contacts.note(row, hit.other.id, hit.normal, stopped=True)
         opened = sorted(other for other in path.opened if store.alive[other])
         if opened or ignored_hits or any(hit.response == "cross" for hit in movement.hits):
-            start, near = Start(path.shape, 0, *path.start), np.array(opened, np.int32)
-            movement = cross(self._state, body, start, movement, near, ignored_hits)
+            mover, near = (path.shape, 0), np.array(opened, np.int32)
+            movement = cross(self._state, body, mover, path.start, movement, near, ignored_hits)
         if not space.periodic:
             return movement
         movement = self._wrapped(movement)
-        if movement.hits and not space.is_inner(_reach(bounds, dx, dy)):
+        if movement.hits and not space.is_inner(path.searched):
             self.keep_off(row, [hit for hit in movement.hits if hit.response != "cross"])
         return movement._replace(x=store.x.item(row), y=store.y.item(row))
 
     def move_through(self, row: int, dx: float, dy: float, ignored: Ignored) -> Movement:
         """Move a body to its goal, whatever is in between, and note what it crosses."""
         store = self._store
-        start = Start(store.table.columns, row, store.x.item(row), store.y.item(row))
+        x, y = start = store.x.item(row), store.y.item(row)
         near = np.empty(0, np.int32)
         if store.any_sensor:
             left, top, right, bottom = store.bounds(row)
             swept = closed(swept_region(left, top, right - left, bottom - top, dx, dy, False))
             near = self._broad_phase.gathered(swept)
             near = near[~np.isin(near, [*ignored])] if ignored else near
-        movement = Movement(start.x + dx, start.y + dy, ())
+        movement = Movement(x + dx, y + dy, ())
         store.put(row, movement.x, movement.y)
-        return cross(self._state, self.body(row), start, movement, near, [])
+        return cross(self._state, self.body(row), (store.table.columns, row), start, movement, near, [])
 
     # ---- what is around a body
 
@@ -442,10 +441,3 @@ class Rollback:
             store = self._state.store
             kernel.put_many(store.x, store.y, store.marks, self._rows, self._places)
             self._state.contacts.forget(self._noted)
-
-
-def _reach(bounds: Bounds, dx: float, dy: float) -> Bounds:
-    """All that a movement can reach: a slope may turn all of it to the side."""
-    left, top, right, bottom = bounds
-    far = abs(dx) + abs(dy)
-    return left - far, top - far, right + far, bottom + far

@@ -18,9 +18,8 @@ from broadphase.kernels.movement.motion import Frame
 from broadphase.kernels.movement.one_way import sides_of_rows
 from broadphase.kernels.movement.path import Buffers
 from broadphase.kernels.shapes.queries import FEW
-from broadphase.kernels.shapes.table import bounds_of
 from broadphase.world.bodies import ALL, Ignored
-from broadphase.world.broad_phase import closed, new_buffers, new_frame
+from broadphase.world.broad_phase import new_buffers, new_frame
 from broadphase.world.hits import Answer, Hit, Movement, answered, code_of, hits_of
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES, Tile
@@ -29,8 +28,6 @@ from broadphase.world.tiles import NO_TILES, Tile
 FIRST_CAPACITY = 16
 
 Place: TypeAlias = tuple[float, float]
-
-EVERYWHERE = -math.inf, -math.inf, math.inf, math.inf
 
 
 class Path:
@@ -73,10 +70,7 @@ class Path:
         code = code_of(response)
         self._mover = self.shape._replace(x=self.shape.x.copy(), y=self.shape.y.copy())
         self._look(self._region(dx, dy, code == sweep.BOUNCE))
-        self._begin(dx, dy)
-        while (state := self._follow(code, False)) != path.DONE:
-            self._make_room(state)
-            self._begin(dx, dy)
+        self._go(dx, dy, code)
         hits = self._named(0, response)
         return self._moved(dx, dy, hits, code != sweep.CROSS)
 
@@ -136,18 +130,14 @@ class Path:
 
     def blocker(self) -> object | None:
         """The first blocker that it overlaps: a body, else a `Tile`."""
-        self._look(closed(bounds_of(self._mover, 0)))
+        self._look(self._region(0.0, 0.0, False))
         found = self._overlaps()
         return found[0].other if found else None
 
     def _overlaps(self) -> list[Hit]:
         """All that it overlaps, as hits."""
-        while True:
-            known = self._table, self._frame.fixed, self._near, self._searched, self._grid
-            state, self._buffers.counts[7] = path.starts(self._mover, *known, self._buffers)
-            if state == path.DONE:
-                return self._named(0, "")
-            self._make_room(state)
+        self._go(0.0, 0.0, sweep.CROSS)
+        return self._named(0, "")
 
     # ---- what is near
 
@@ -173,7 +163,7 @@ class Path:
             bodies, owners = store.bodies, self._frame.owners[: self._near].tolist()
             self._bodies.update((owner, bodies[owner]) for owner in owners)
             self.opened.update(self._buffers.open[:opened].tolist())
-        self._searched, self._table = region, motion.table_of(self._frame, table)
+        self.searched, self._table = region, motion.table_of(self._frame, table)
         for other in self._others if store.any_one_way else ():
             sides, each = self._buffers.sides[: self._near], np.arange(self._near, dtype=np.int32)
             more_sides = np.empty_like(sides)
@@ -204,7 +194,7 @@ class Path:
 
     def _region(self, dx: float, dy: float, mirrored: bool, reach: int = motion.EXACT) -> Bounds:
         region: Bounds = motion.region_of(self._mover, 0, dx, dy, mirrored, reach)
-        return EVERYWHERE if math.isnan(region[0]) else region
+        return region
 
     # ---- the path
 
@@ -213,9 +203,15 @@ class Path:
         path.begin(self._buffers, *self.start, dx, dy, path.START, 0)
         self._buffers.counts[8] = self._tiles_push
 
+    def _go(self, dx: float, dy: float, code: int) -> None:
+        self._begin(dx, dy)
+        while (state := self._follow(code, False)) != path.DONE:
+            self._make_room(state)
+            self._begin(dx, dy)
+
     def _follow(self, code: int, asks: bool) -> int:
         state: int = path.follow(
-            *(0, self._mover, self._table, self._frame.fixed, self._near, self._searched, self._grid),
+            *(0, self._mover, self._table, self._frame.fixed, self._near, self.searched, self._grid),
             *(code, asks, self._buffers),
         )
         return state
@@ -223,7 +219,7 @@ class Path:
     def _make_room(self, state: int) -> None:
         """Give the path what it lacks: all that is near in a larger region, or memory for hits."""
         if state == path.TOO_FAR:
-            self._look(united(self._searched, self._buffers.numbers[:4].tolist()))
+            self._look(united(self.searched, self._buffers.numbers[:4].tolist()))
         else:
             hits = self._buffers.hits
             buffers = self._buffers._replace(hits=np.concatenate((hits, np.empty_like(hits))))
