@@ -144,7 +144,7 @@ def test_what_a_snapshot_holds():
     world.on("a", "b", reported.append, end=reported.append)
     a, b = (
         world.add(Box(0, 0, 10, 10), tag="a", data=["kept"]),
-        world.add(Circle(5, 5, 5), tag="b", category=3),
+        world.add(Circle(5, 5, 5), tag="b", category=3, mask=7),
     )
     world.update()
     moment = world.snapshot()
@@ -159,7 +159,7 @@ def test_what_a_snapshot_holds():
     for _ in range(2):
         world.restore(moment)
         assert (a.shape, a.tag, a.data) == (Box(0, 0, 10, 10), "a", ["kept", "seen"])
-        assert (b.alive, b.category, b.sensor, b.static, b.mask) == (True, 3, False, False, 0xFFFFFFFF)
+        assert (b.alive, b.category, b.sensor, b.static, b.mask) == (True, 3, False, False, 7)
         assert not new.alive
         assert new.shape == Box(0, 0, 1, 1)
         assert list(world) == [a, b]
