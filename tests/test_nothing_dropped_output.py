@@ -5,6 +5,7 @@ import pytest
 
 import broadphase as bp
 from broadphase.indexes import changes
+from broadphase.world import broad_phase
 from broadphase.world.movement import motion_many, sweep
 
 smaller_set = pytest.mark.smaller_set
@@ -105,7 +106,9 @@ def test_one_mover_crosses_more_than_the_buffer_holds(movers_block, few, monkeyp
 
 def test_growing_is_limited_by_memory(monkeypatch):
     """If there is no memory for the hits, no body has moved."""
-    world, movers = crowd()
+    world = bp.World()
+    world.add_many([bp.Box(10 + k, 0, 0.5, 10) for k in range(2_000)], static=True)
+    movers = world.add_many([bp.Box(0, y, 1, 1) for y in (20, 4, 30)])
     before = world.positions
 
     class Numpy:
@@ -114,14 +117,15 @@ def test_growing_is_limited_by_memory(monkeypatch):
 
         @staticmethod
         def empty(shape, *dtype):
-            if np.ndim(shape) and len(shape) == 3 and shape[1] > 1:  # of hits, and of what is crossed
+            if np.ndim(shape) and shape[1:] == (9,) and shape[0] > 1:  # of hits, and of what is crossed
                 raise MemoryError
             return np.empty(shape, *dtype)
 
     begin_with(1, monkeypatch)
-    monkeypatch.setattr(motion_many, "np", Numpy())
+    for module in (motion_many, broad_phase):
+        monkeypatch.setattr(module, "np", Numpy())
     with pytest.raises(MemoryError):
-        world.move_many(movers, 40, 10, movers_block=True)
+        world.move_many(movers, 3000, 0, "cross")
     np.testing.assert_array_equal(world.positions, before)
     world.validate()
 

@@ -206,6 +206,7 @@ def find_in_cells(query: PointQuery, cells: Cells, points: Any, r: float) -> Pai
 
 
 _LARGEST = 1e38  # below the largest float32
+_USUAL = (float, int, np.float64)
 
 
 class NewPoints:
@@ -245,7 +246,7 @@ class NewPoints:
     def _row(self, point: Given) -> Points | None:
         """One point as a row; None if it is not one of usual numbers."""
         for value in point:
-            if not ((type(value) is float or type(value) is int) and -_LARGEST < value < _LARGEST):
+            if not (type(value) in _USUAL and -_LARGEST < value < _LARGEST):
                 return None
         return np.array([point], self.rows.dtype)
 
