@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import broadphase as bp
-from broadphase.indexes import box_tree, cells, storage
+from broadphase.indexes import box_tree, storage
 
 pytestmark = pytest.mark.covering(together=2)
 QUICK = ["auto", "strips", "box_tree", "spatial_hash", "uniform_grid"]
@@ -269,7 +269,7 @@ def test_results_belong_to_the_caller(both):
 def trials():
     return [
         kernel
-        for module in (box_tree, cells, storage)
+        for module in (box_tree, storage)
         for name, kernel in vars(module).items()
         if name.startswith("_try_")
     ]
@@ -277,7 +277,7 @@ def trials():
 
 def test_a_kernel_on_trial_answers_to_nothing_that_it_was_not_made_for():
     kernels = trials()
-    assert len(kernels) == 6
+    assert len(kernels) == 5
     junk = [
         None,
         1,
