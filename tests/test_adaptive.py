@@ -87,6 +87,16 @@ def test_the_pairs_of_frames_in_which_much_and_little_moves(n, dim, dtype, sort,
         index.validate()
 
 
+@pytest.mark.parametrize("movers", [100, 600])
+def test_pairs_with_many_static_boxes_are_in_order(movers):
+    boxes, _ = world(np.random.default_rng(movers), 4_000, 2, 1.0)
+    index = bp.AdaptiveIndex()
+    index.insert_many(boxes, static=np.arange(4_000) >= movers)
+    found = index.pairs()
+    assert len(found) > 10
+    assert np.array_equal(found, in_order(found))
+
+
 def test_pairs_are_compared_only_where_something_has_changed():
     random = np.random.default_rng(3)
     boxes, _ = world(random, 20_000, 2, 0.0)

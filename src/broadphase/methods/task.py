@@ -68,9 +68,9 @@ class Found(NamedTuple):
     """Whether the chunks, one after the other, are already in the documented order."""
 
     def and_more(self, more: "Found") -> "Found":
-        """The same with what another search has found."""
-        return self._replace(
-            chunks=[*self.chunks, *more.chunks], pairs=self.pairs + more.pairs, tests=self.tests + more.tests
+        """The same with what another search has found, in no order."""
+        return Found(
+            [*self.chunks, *more.chunks], self.pairs + more.pairs, self.tests + more.tests, self.cells
         )
 
 
