@@ -413,7 +413,7 @@ def find_nearest_of_any(points, found, among, period, cell, units, envs, other_e
     return ids, distances, np.int64(0)
 
 
-_FARTHEST = 2.0**18
+_FARTHEST_PLACE = 2.0**18
 """In vectors of the cell: farther away, rounding of places is more than what is searched wider."""
 
 
@@ -427,7 +427,7 @@ def _write_places(points, inverse, wide, places):
             for axis in range(dim):
                 place += points[i, axis] * inverse[axis, k]
             near &= points[i, k] * 0.0 == 0.0
-            near &= wide[k] == 0.0 or abs(place) < _FARTHEST
+            near &= wide[k] == 0.0 or abs(place) < _FARTHEST_PLACE
             places[k, i] = place if wide[k] > 0.0 else 0.0
     return near
 
