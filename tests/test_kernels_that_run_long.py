@@ -86,7 +86,7 @@ QUESTIONS = {
 @pytest.mark.parametrize(
     ("name", "question"),
     [("box_tree", question) for question in QUESTIONS]
-    + [("brute_force", "query_box")]
+    + [(name, "query_box") for name in ("uniform_grid", "sort_and_sweep", "brute_force")]
     + [("worlds", question) for question in ("query_box", "query_ray", "nearest")],
 )
 def test_a_batch_of_queries_may_be_interrupted_at_every_check(monkeypatch, name, question):
