@@ -147,7 +147,9 @@ def _words_of(part: Part, axes: dict[str, list[Any]]) -> str:
                 words.append(_spread_words(own, values))
             case "layout":
                 words.append(f"they {_LAYOUT[own[0]]}")
-    return f"when {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}" if words else "always"
+    if not words:
+        return "in most scenes"
+    return f"when {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}"
 
 
 def _sentence(mask: Mask, axes: dict[str, list[Any]], measured: Mask) -> str:
@@ -155,6 +157,8 @@ def _sentence(mask: Mask, axes: dict[str, list[Any]], measured: Mask) -> str:
     if not parts:
         marked, scenes = int(mask.sum()), int(measured.sum())
         return f"nowhere in particular ({marked} of {scenes} scenes)" if marked else "never"
+    if mask[measured].all():
+        return f"always ({int(mask.sum())} of {int(measured.sum())})"
     said = [f"{_words_of(part, axes)} ({marked} of {scenes})" for part, marked, scenes in parts]
     return "; ".join(said)
 
