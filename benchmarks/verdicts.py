@@ -1,7 +1,7 @@
 """When each index wins and when it loses, in words, from the data of the map "who wins".
 
 ``python benchmarks/verdicts.py`` reads ``src/broadphase/tour/page/map.json``, which `who_wins.py` measures,
-writes the words into ``docs/choosing.md``, and prints them.
+writes the words into ``docs/choosing.md`` and the numbers into the words of the tour, and prints the words.
 
 An index *wins* a scene if it takes at most 1.1 times as long as the fastest, and *loses* it from three times
 on.  The words name at most two parts of the map, each given by values of its axes, in which it wins (or
@@ -22,6 +22,7 @@ import broadphase as bp
 
 MAP = Path(bp.__file__).parent / "tour" / "page" / "map.json"
 CHOOSING = Path(__file__).parents[1] / "docs" / "choosing.md"
+TOUR = MAP.with_name("index.html")
 
 WINS, LOSES = 1.1, 3.0
 MOST_PARTS = 2
@@ -210,11 +211,25 @@ def choosing_with(text: str, data: dict[str, Any]) -> str:
     return re.sub(pattern, lambda marks: f"{marks[1]}{block}{marks[2]}", text, flags=re.S)
 
 
+def tour_with(text: str, data: dict[str, Any]) -> str:
+    """The page of the tour with how many times as long one method takes as another in a scene."""
+    times, axes = times_of(data), data["axes"]
+
+    def written(mark: re.Match[str]) -> str:
+        *scene, method, other = mark[2].split()
+        at = tuple(own.index(type(own[0])(one)) for own, one in zip(axes.values(), scene, strict=True))
+        one, base = (times[at][data["methods"].index(name)] for name in (method, other))
+        return f"{mark[1]}{one / base:.2g}<"
+
+    return re.sub(r'(data-times="([^"]+)">)[^<]*<', written, text)
+
+
 def main() -> None:
     """Write the verdicts, and print them."""
     data = json.loads(MAP.read_text("utf-8"))
     found = verdicts(data)
-    CHOOSING.write_text(choosing_with(CHOOSING.read_text("utf-8"), data), "utf-8")
+    for page, with_data in ((CHOOSING, choosing_with), (TOUR, tour_with)):
+        page.write_text(with_data(page.read_text("utf-8"), data), "utf-8")
     for method, (wins, loses) in found.items():
         print(f"{method}\n  wins {wins}\n  loses {loses}")
     print(of_the_default(data))

@@ -11,11 +11,9 @@ import broadphase as bp
 
 from .test_page_map import AXES, CELLS, DATA, METHODS
 
-EXTRAS = list(itertools.product((False, True), repeat=2))
 ASK = """
-([state, lists, walls]) => {
+(state) => {
     const { game } = document.querySelector('#your-game');
-    Object.assign(game.extras, { lists, walls });
     game.map.choose(state);
     const text = (name) => game.answer.querySelector(name)?.innerText;
     return { title: text('h3'), code: text('code'), words: game.answer.innerText };
@@ -28,7 +26,7 @@ def ask(server, tabs):
     """Answers of the page about a game."""
     page = tabs(f"{server.address}#yours")
     until(page, "Boolean(document.querySelector('#your-game').game)")
-    return lambda lists=False, walls=False, **state: page.evaluate(ASK, [state, lists, walls])
+    return lambda **state: page.evaluate(ASK, state)
 
 
 def states():
@@ -43,48 +41,35 @@ def test_index_and_time_are_those_of_the_map(ask, exhaustive):
             assert said["words"] == "This was not measured."
             continue
         ms, times = cell[0], {name: time or np.inf for name, time in zip(METHODS, cell[1:], strict=True)}
-        chosen = min(times, key=times.__getitem__)
-        if times["box_tree"] <= 1.15:
-            chosen = "box_tree"
-        if times[DATA["auto"]] <= 1.15 or ms * (times[DATA["auto"]] - 1) <= 0.1:
+        default = times.pop(DATA["auto"])
+        chosen = fastest = min(times, key=times.__getitem__)
+        if default * (1.15 if state["share"] else 1 / 1.15) < times[fastest]:
             chosen = DATA["auto"]
-        assert said["title"].partition(",")[0] == DATA["classes"][chosen], state
+            assert said["title"] == "The default", state
+        else:
+            assert said["title"] == chosen.replace("_", " ").capitalize(), state
+        times[DATA["auto"]] = default
+        is_close = default <= 1.15 * times[fastest] or ms * (default - times[fastest]) <= 0.1
+        used = "make_index" if is_close else DATA["classes"][chosen]
+        assert f"index = bp.{used}()" in said["code"], state
         number, unit = said["words"].partition("A frame takes about ")[2].split(",")[0].split()
         factor = {"\N{MICRO SIGN}s": 1e-3, "ms": 1, "s": 1e3}[unit]
         assert float(number) * factor == pytest.approx(ms * times[chosen], rel=0.15), state
 
 
-def test_the_programs_run_and_find_what_there_is(ask, each):
-    each(lambda lists, walls: run_programs(ask, lists, walls), EXTRAS)
-
-
-def run_programs(ask, lists, walls):
+def test_the_programs_run_and_find_what_there_is(ask):
     random = np.random.default_rng(3)
     corner = random.random((60, 2)) * 30
     boxes = np.hstack([corner, corner + random.random((60, 2)) * 4])
-    wall = np.array([[0.0, 10, 30, 12]])
     for n, share, what in itertools.product((100, 10_000), AXES["share"], AXES["ask"]):
-        if lists and what != "pairs":
-            continue
-        code = ask(lists, walls, ask=what, n=n, share=share, spread=1, layout="uniform")["code"]
-        names = {
-            "boxes": boxes,
-            "bullets": boxes[:20],
-            "enemies": boxes[20:],
-            "walls": wall,
-            "queries": boxes[:5],
-            "moved": np.array([1, 2]),
-        }
+        code = ask(ask=what, n=n, share=share, spread=1, layout="uniform")["code"]
+        names = {"boxes": boxes, "queries": boxes[:5], "moved": np.array([1, 2])}
         exec(code, names)
-        every = np.vstack([boxes, wall]) if walls else boxes
-        if lists:
-            assert names["hits"].tolist() == bp.join(boxes[:20], boxes[20:]).tolist()
-            assert not walls or names["stopped"].tolist() == bp.join(boxes[:20], wall).tolist()
-        elif what == "queries":
-            assert len(names["found"]) == len(bp.join(boxes[:5], every))
+        if what == "queries":
+            assert len(names["found"]) == len(bp.join(boxes[:5], boxes))
         else:
             found = names["pairs"] if what == "pairs" else np.vstack([names["began"], names["stayed"]])
-            assert sorted(found.tolist()) == bp.pairs(every).tolist(), code
+            assert sorted(found.tolist()) == bp.pairs(boxes).tolist(), code
 
 
 def test_the_questions_and_the_map_are_one(server, tabs):
@@ -94,10 +79,14 @@ def test_the_questions_and_the_map_are_one(server, tabs):
     assert page.locator("input[name=map-layout][value=line]").is_checked()
     page.locator("input[name=map-ask][value=queries]").check(force=True)
     assert page.locator("input[name=game-ask][value=queries]").is_checked()
-    page.locator("input[name=game-lists]").check()
-    assert page.locator("input[name=game-ask][value=pairs]").is_checked()
-    assert page.locator("input[name=game-ask][value=changes]").is_disabled()
-    assert page.locator("#your-game h3").inner_text() == "bp.join"
+
+
+def test_a_game_of_the_table_and_its_panel_name_one_method(server, tabs):
+    page = tabs(f"{server.address}#yours")
+    until(page, "Boolean(document.querySelector('#your-game').game)")
+    for row in page.locator(".which tr:has(button)").all():
+        row.locator("button").click()
+        assert page.locator("#your-game h3").inner_text() == row.locator("td").first.inner_text()
 
 
 @pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1440, "light")])

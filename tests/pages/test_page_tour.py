@@ -323,6 +323,24 @@ def test_balls_move_where_they_are_let(tour):
     assert not tour("kept").locator("#drift").is_visible(), "its frames move them"
 
 
+def test_what_trees_take_is_said_below_their_pictures(tour):
+    page = tour("tree", "?slider=2")
+    said = page.locator(".count").all_inner_texts()
+    pairs, quadtree, kd_tree = (
+        [int(one.replace(",", "")) for one in re.findall("[0-9,]*[0-9]", text)] for text in said
+    )
+    boxes = page.evaluate("[...tour.picture.state.boxes]")
+    index = bp.BoxTree(np.reshape(boxes, (-1, 4)).astype(np.float32))
+    index.pairs()
+    assert pairs == [96, 8, 7, index.stats.tests, 2128, 4560]
+    squares, tested, all_boxes, total, made = quadtree
+    assert (all_boxes, total, made) == (96, squares + tested, 58)
+    assert len(page.evaluate("tour.picture.state.query.balls")) <= tested < 96
+    found, parts, points, of = kd_tree
+    assert (parts, of) == (32, 96)
+    assert found <= points <= 4 * found
+
+
 def test_only_a_near_and_a_far_edge_are_tested(tour):
     page = tour("kept", "?slider=4")
     swaps, tests = page.evaluate(
@@ -608,8 +626,19 @@ def test_the_answers_are_what_the_methods_count(tour):
         index = bp.Strips(np.hstack([middles - halves, middles + halves]))
         index.pairs()
         assert index.stats.cells in strips
+    assert "here 108 comparisons and tests" in words
+    assert "96 + 0 if nothing moves, 96 + 6 if balls hardly move" in words
+    assert "96 + 23, and 96 + 185 for a ball's width" in words
+    assert [first["kept"][k] for k in (0, 1, 2, 4)] == [0, 6, 23, 185]
+    cost = [one["work"]["tests"] + one["work"]["entries"] for one in cells]
+    assert cost[5] / cost[4] == pytest.approx(1.13, abs=0.005), "90 costs 13 % more"
+    assert np.argmin([one["work"]["tests"] + 4 * one["work"]["entries"] for one in cells]) == 5
+    lists = [one["work"] for one in counts(page, "lists")]
+    assert (lists[2]["tests"], lists[2]["entries"]) == (22, 208)
+    assert "the sort takes 208 comparisons for 22 tests" in words
     tree = {one["value"]: one for one in counts(page, "tree")}
-    assert (tree[96]["asked"], tree[768]["asked"]) == (58, 117)
+    assert [tree[n]["asked"] for n in (24, 48, 96, 768)] == [26, 52, 58, 117]
+    assert "26 tests for 24 balls and 52 for 48" in words
     assert tree[768]["levels"] == tree[96]["levels"] + 1
     assert "117 instead of 58, and one level more" in words
     (last,) = (one["tests"] for one in counts(page, "together", first=10))

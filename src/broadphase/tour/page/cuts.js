@@ -1,6 +1,9 @@
-// Two other trees of the same balls, drawn small: a quadtree, whose squares split where boxes are, and the cuts of a k-d tree.
+// Drawn small: how a box tree finds all pairs, and two other trees of the same balls, a quadtree, whose squares split where boxes are,
+// and the cuts of a k-d tree.
 
-import { canvasFont, colour, sharp } from "./palette.js";
+import { boxTree, queryTree } from "./methods/box_tree.js";
+import { pairsAmong } from "./methods/brute_force.js";
+import { canvasFont, colour, sharp, whole } from "./palette.js";
 
 const [MOST_BOXES, MOST_POINTS, DEEPEST] = [4, 4, 6];
 
@@ -52,17 +55,50 @@ function stage(canvas, { width, height }) {
   return { context, scale, rectangle };
 }
 
-function drawQuadtree(canvas, balls, boxes, query) {
+/** Say what a picture shows, below it and to those who do not see it. */
+function say(canvas, what, words) {
+  canvas.setAttribute("aria-label", `${what} ${words}`);
+  canvas.nextElementSibling.textContent = words;
+}
+
+/** The leaves, and a line between each two that overlap. */
+function drawPairs(canvas, balls, boxes, tree) {
+  const { context, rectangle } = stage(canvas, balls);
+  const leaves = tree.nodes.filter(({ level }) => !level).map(({ box }) => box);
+  const middle = ([left, top, right, bottom]) => rectangle([(left + right) / 2, (top + bottom) / 2, 0, 0]).slice(0, 2);
+  context.setLineDash([5, 4]);
+  context.strokeStyle = colour("method-box_tree");
+  for (const leaf of leaves) context.strokeRect(...rectangle(leaf));
+  context.setLineDash([]);
+  context.strokeStyle = context.fillStyle = colour("test");
+  context.lineWidth = 1.5;
+  let met = 0;
+  leaves.forEach((one, at) => {
+    context.fillRect(...middle(one).map((place) => place - 2.5), 5, 5);
+    for (const other of leaves.slice(at + 1)) {
+      if (!meets(one, other)) continue;
+      met += 1;
+      context.beginPath();
+      context.moveTo(...middle(one));
+      context.lineTo(...middle(other));
+      context.stroke();
+    }
+  });
+  const each = Array.from({ length: balls.count }, (_, ball) => queryTree(tree, boxes, boxes.subarray(4 * ball, 4 * ball + 4)).made).reduce((sum, made) => sum + made, 0);
+  say(canvas, "The leaves of the tree.", `${whole(balls.count)} balls in ${whole(leaves.length)} leaves, of which ${whole(met)} pairs overlap: ${whole(boxTree(boxes, { keep: false }).made)} tests from the largest node down, ${whole(each)} where each ball asks, ${whole(pairsAmong(balls.count))} without a tree.`);
+}
+
+const meets = ([left, top, right, bottom], other) => left <= other[2] && other[0] <= right && top <= other[3] && other[1] <= bottom;
+
+function drawSquares(canvas, balls, boxes, { box: query, made }) {
   const { context, rectangle } = stage(canvas, balls);
   const side = Math.max(balls.width, balls.height);
-  const meets = ([left, top, right, bottom]) => left <= query[2] && query[0] <= right && top <= query[3] && query[1] <= bottom;
-  let [visited, tested, all] = [0, 0, 0];
+  let [looks, tested] = [1, 0];
   const draw = ({ area, ids, quarters }) => {
-    all += 1;
     context.strokeStyle = context.fillStyle = colour("method-box_tree");
     context.strokeRect(...rectangle(area));
-    if (meets(area)) {
-      visited += 1;
+    if (meets(area, query)) {
+      looks += quarters.length;
       tested += ids.length;
       context.globalAlpha = 0.22;
       if (!quarters.length) context.fillRect(...rectangle(area));
@@ -79,10 +115,11 @@ function drawQuadtree(canvas, balls, boxes, query) {
   context.strokeStyle = colour("ink");
   context.lineWidth = 2.5;
   context.strokeRect(...rectangle(query));
-  canvas.setAttribute("aria-label", `A quadtree of the same balls: the query visits ${visited} of ${all} squares and tests ${tested} of ${balls.count} boxes, here blue; the smallest of these squares are tinted.`);
+  say(canvas, "A quadtree of the same balls.", `The query is tested with ${whole(looks)} squares and ${whole(tested)} of ${whole(balls.count)} boxes: ${whole(looks + tested)} tests. The box tree above makes ${whole(made)}.`);
 }
 
-function drawKdTree(canvas, balls, place) {
+function drawKdTree(canvas, balls, [left, top]) {
+  const place = [left, top]; // at the middle it would lie under the nearest
   const { context, scale, rectangle } = stage(canvas, balls);
   const tree = kdTree(balls.centers, [...Array(balls.count).keys()], [0, 0, balls.width, balls.height]);
   const { id, distance, visited } = nearest(balls.centers, tree, place);
@@ -90,7 +127,9 @@ function drawKdTree(canvas, balls, place) {
     context.beginPath();
     context.arc(x * scale, y * scale, size, 0, 2 * Math.PI);
   };
+  let parts = 0;
   const draw = (part) => {
+    if (!part.sides) parts += 1;
     context.strokeStyle = context.fillStyle = colour("method-box_tree");
     context.strokeRect(...rectangle(part.area));
     context.globalAlpha = 0.22;
@@ -114,12 +153,13 @@ function drawKdTree(canvas, balls, place) {
   context.lineWidth = 2;
   dot(balls.centers.subarray(2 * id, 2 * id + 2), 5);
   context.stroke();
-  canvas.setAttribute("aria-label", `A k-d tree of the middles of the same balls: the nearest is found in ${visited.length} of its parts, here tinted.`);
+  say(canvas, "A k-d tree of the middles of the same balls.", `The nearest point is found in ${whole(visited.length)} of ${whole(parts)} parts: ${whole(visited.reduce((sum, { ids }) => sum + ids.length, 0))} of ${whole(balls.count)} points are measured.`);
 }
 
-/** Draw both for the balls and the query of a state. */
-export function drawCuts([first, second], { balls, boxes, query }) {
-  if (!first.clientWidth) return;
-  drawQuadtree(first, balls, boxes, query.box);
-  drawKdTree(second, balls, query.middle);
+/** Draw all three for the balls and the query of a state. */
+export function drawCuts([pairs, quadtree, kd], { balls, boxes, query, results }) {
+  if (!pairs.clientWidth) return;
+  drawPairs(pairs, balls, boxes, results.box_tree);
+  drawSquares(quadtree, balls, boxes, query);
+  drawKdTree(kd, balls, query.box);
 }

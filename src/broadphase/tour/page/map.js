@@ -20,15 +20,13 @@ const ANSWERS = {
 };
 
 /** A program with an index, whole but for the reader's arrays. */
-export function programWith(index, { ask, share }, walls = false) {
-  const all = walls ? "index.move_many(ids, boxes)" : "index.update(boxes)";
+export function programWith(index, { ask, share }) {
   return [
     "import broadphase as bp", "",
     `index = bp.${index}()`,
     "ids = index.insert_many(boxes)  # rows [min_x, min_y, max_x, max_y]",
-    ...(walls ? ["index.insert_many(walls, static=True)"] : []),
     "# In each frame:",
-    ...(share ? [share === 1 ? all : "index.move_many(ids[moved], boxes[moved])  # which rows have moved"] : []),
+    ...(share ? [share === 1 ? "index.update(boxes)" : "index.move_many(ids[moved], boxes[moved])  # which rows have moved"] : []),
     ANSWERS[ask],
   ].join("\n");
 }

@@ -209,24 +209,44 @@ export function drawSweep(context, strips, { strip, box }, place) {
   context.restore();
 }
 
-/** In each strip how many copies lie in it, on a plate: balls and tests are below. */
-export function writeCopies(context, strips, place, shade) {
+/** Borders of strips, and where in each its number is written, as far left as no ball is: left, top, right, bottom, and the number. */
+export function labelsOf(context, strips, { centers, halves }, place) {
   const { swept, count, copies, borders } = stripsOf(strips);
-  if (count < 2) return;
-  const rows = swept === 0;
   const edges = edgesOf({ swept, borders }, place);
+  const size = swept === 0 ? [place.width, place.height] : [place.height, place.width]; // along a strip and across
+  const turned = (box) => (swept === 0 ? box : [box[1], box[0], box[3], box[2]]);
+  const bodies = Array.from({ length: centers.length / 2 }, (_, body) => [-1, 1].flatMap((side) => [0, 1].map((axis) =>
+    (centers[2 * body + axis] + side * halves[2 * body + axis] - (axis ? place.top : place.left)) * place.scale)));
+  const labels = edges.map((edge) => turned([0, edge - 1, size[0], edge + 1]));
+  context.font = canvasFont(1, 700);
+  for (let strip = 0; strip < count && count > 1; strip++) {
+    const [low, high] = [Math.max(edges[strip - 1] ?? 0, 0), Math.min(edges[strip] ?? Infinity, size[1])];
+    const text = whole(copies[strip]);
+    const [wide, tall] = swept === 0 ? [context.measureText(text).width + 4, 18] : [18, context.measureText(text).width + 4];
+    if (high - low < tall + 2) continue; // it would lie on a border
+    for (let at = 4; at < size[0] - wide; at += 8) {
+      const box = turned([at, (low + high - tall) / 2, at + wide, (low + high + tall) / 2]);
+      if (bodies.some((body) => body[0] < box[2] && box[0] < body[2] && body[1] < box[3] && box[1] < body[3])) continue;
+      labels.push([...box, text]);
+      break;
+    }
+  }
+  return labels;
+}
+
+/** In each strip how many copies lie in it. */
+export function writeCopies(context, strips, frame, place, shade) {
+  const labels = labelsOf(context, strips, frame, place).filter(([, , , , text]) => text);
   context.save();
   context.font = canvasFont(1, 700);
+  context.textAlign = "center";
   context.textBaseline = "middle";
-  for (let strip = 0; strip < count; strip++) {
-    const low = Math.max(strip ? edges[strip - 1] : 0, 0);
-    const high = Math.min(strip < count - 1 ? edges[strip] : Infinity, rows ? place.height : place.width);
-    if (high - low < (rows ? 20 : 28)) continue; // its plate would lie on a border
-    const [x, y] = rows ? [6, (low + high) / 2] : [(low + high) / 2 - 8, 10];
-    context.fillStyle = colour("stage");
-    context.fillRect(x - 4, y - 9, context.measureText(whole(copies[strip])).width + 8, 18);
-    context.fillStyle = colour(shade);
-    context.fillText(whole(copies[strip]), x, y);
+  context.lineJoin = "round";
+  context.lineWidth = 4;
+  context.strokeStyle = colour("stage");
+  context.fillStyle = colour(shade);
+  for (const [left, top, right, bottom, text] of labels) {
+    for (const write of ["strokeText", "fillText"]) context[write](text, (left + right) / 2, (top + bottom) / 2);
   }
   context.restore();
 }

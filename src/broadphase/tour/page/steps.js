@@ -56,7 +56,7 @@ export const STEPS = [
     name: "tree", methods: ["box_tree"], values: [24, 48, 96, 192, 384, 768], start: 2, hasQuery: true,
     make: (count) => {
       const balls = ballsIn(count);
-      // Not in the middle of the query box, whose nearest point is sought.
+      // Not in the middle of the query box, where its lines begin.
       return { balls: withBalls(balls, [[0, [balls.width / 2 + 19, balls.height / 2 + 21]]]) };
     },
   },
@@ -69,7 +69,7 @@ export const STEPS = [
     },
   },
   {
-    name: "lists", methods: ["uniform_grid"], values: Object.keys(WAYS), start: 0, search: twoLists,
+    name: "lists", methods: ["uniform_grid"], values: Object.keys(WAYS), start: 0, search: twoLists, extra: ({ entries, sorting = 0 }) => entries + sorting,
     make: (way) => {
       const balls = withBullets(ballsIn(BULLETS + ENEMIES), BULLETS);
       // Three of them hit.

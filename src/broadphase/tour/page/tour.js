@@ -184,7 +184,7 @@ class Tour {
     if (map.dataset.module && !map.hasChildNodes()) {
       Promise.all([import(map.dataset.module), import("./game.js")]).then(async ([{ mountMap }, { YourGame }]) => {
         const game = new YourGame(find("your-game"), await mountMap(map));
-        for (const button of document.querySelectorAll("[data-wins]")) button.addEventListener("click", () => game.show(button.dataset.wins));
+        for (const button of document.querySelectorAll("button[data-wins]")) button.addEventListener("click", () => game.show(button.dataset.wins));
         find("ending").hidden = this.step !== END;
       });
     }
@@ -334,7 +334,7 @@ class Tour {
       view.write(Math.min(end, made), made, this.#all[lane]);
     });
     this.#write(foundSoFar(picture, 0, end), end);
-    if (step.hasQuery) drawCuts([find("quadtree"), find("kd-tree")], picture.state);
+    if (step.hasQuery) drawCuts([find("tree-pairs"), find("quadtree"), find("kd-tree")], picture.state);
     if (this.#views.length > 1 && this.#isOpen) this.#drawGrowth();
     const { bars, names, weights, wrong, shade = `method-${step.methods[0]}` } = SLIDERS[step.name];
     if (bars && this.#isOpen) {
@@ -372,7 +372,7 @@ class Tour {
     const shown = picture.centers.length / 2;
     const notes = [
       shown < count ? `The pictures show the middle of the world: ${shown} of ${count.toLocaleString("en")} balls.` : "",
-      this.motion ? "The balls have moved; the answer counts them where they began." : "",
+      this.motion ? "The answer counts the balls where they began." : "",
     ].filter(Boolean);
     find("caption").hidden = !notes.length;
     find("caption").textContent = notes.join(" ");

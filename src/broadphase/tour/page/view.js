@@ -62,7 +62,8 @@ export class View {
     if (line) drawOpen(context, picture, own.order, line, place);
     if (this.alone && !query && (!line || end >= own.played)) {
       const ball = line ? picture.marked : ballOf(picture, own, end);
-      drawSkips(context, picture, ball, skipsOf(picture, ball), place, own.cells ? overlay.cornersOf(own.cells, place) : []);
+      const corners = own.cells ? overlay.cornersOf(own.cells, place) : own.strips ? overlay.labelsOf(context, own.strips, picture, place) : [];
+      drawSkips(context, picture, ball, skipsOf(picture, ball), place, corners.map((corner) => corner.slice(0, 4)));
     }
     if (picture.state.options.once === "marks") overlay.drawMarks(context, picture.state.results[this.method], picture.state.boxes, place, shade);
     if (picture.state.options.once) details.writeFinds(context, own.finds, picture, place, overlay.cornersOf(own.cells, place));
@@ -235,9 +236,14 @@ function drawOpen(context, { centers, halves, marked }, order, { open }, { left,
   context.lineWidth = 3;
   context.strokeStyle = colour("stage");
   context.fillStyle = colour("ink");
+  const taken = [];
   order.subarray(2, 2 + order[1]).forEach((ball, place) => {
-    const aside = ball === marked ? halves[2 * ball] * scale + 9 : 0; // there is a cross on this one
-    const at = [(centers[2 * ball] - left) * scale, (centers[2 * ball + 1] - top) * scale - aside];
+    const [x, y, wide] = [(centers[2 * ball] - left) * scale, (centers[2 * ball + 1] - top) * scale, halves[2 * ball] * scale + 9];
+    // There is a cross on the marked one; beside its ball where another number is.
+    const isFree = ([u, v]) => !taken.some(([a, b]) => Math.abs(u - a) < 17 && Math.abs(v - b) < 13);
+    const at = [...(ball === marked ? [] : [[x, y]]), ...[1, 2, 3].flatMap((far) => [[x + far * wide, y], [x - far * wide, y]])].find(isFree);
+    if (!at) return;
+    taken.push(at);
     context.strokeText(String(place + 1), ...at);
     context.fillText(String(place + 1), ...at);
   });
@@ -260,7 +266,7 @@ function drawStage(context, { world, frame, own, place, shade, end, line }, belo
     overlay.markTests(context, own.tests.subarray(2 * first, 2 * last), frame, place);
   }
   overlay.drawHits(context, frame.hits, frame, world, place);
-  if (own.strips) overlay.writeCopies(context, own.strips, place, shade);
+  if (own.strips) overlay.writeCopies(context, own.strips, frame, place, shade);
 }
 
 /** Boxes of a tree, clipped at the border. */
@@ -292,14 +298,8 @@ function drawMark(context, { x, y, wide, high, isBox }, place) {
   context.lineWidth = 3;
   if (isBox) {
     context.strokeRect(u - wide * place.scale, v - high * place.scale, 2 * wide * place.scale, 2 * high * place.scale);
-    // On a disc, so that it can be seen on the lines that begin there.
-    context.save();
-    context.fillStyle = colour("stage");
-    context.beginPath();
-    context.arc(u, v, 14, 0, 2 * Math.PI);
-    context.fill();
-    context.restore();
-    drawCross(context, u, v, 17);
+    // In a corner: in the middle it would hide balls.
+    drawCross(context, u + wide * place.scale - 16, v - high * place.scale + 16, 17);
   } else {
     context.beginPath();
     context.arc(u, v, size, 0, 2 * Math.PI);

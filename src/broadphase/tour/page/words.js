@@ -2,6 +2,7 @@
 
 import { statesOf, TOUCH, touches } from "./bodies.js";
 import { pairsAmong } from "./methods/brute_force.js";
+import { sortAndSweep } from "./methods/sort_and_sweep.js";
 import { comparesOf } from "./methods/strips.js";
 import { make, whole } from "./palette.js";
 import { lineOf, testsAt } from "./picture.js";
@@ -32,7 +33,7 @@ export const SLIDERS = {
   slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`), bars: ["tests of balls that share a cell", "tests for nothing: only the slot is shared"], weights: 1, shade: "soft" },
   tree: { label: "Number of balls", text: (value) => `${value} balls`, bars: ["tests of the query"] },
   strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip" : `${value} strips`), bars: ["steps, of sixteen comparisons each", "extra copies, 2 steps each"], weights: 2 },
-  lists: { label: "Compared", text: (value) => WAYS[value], bars: ["tests", "entries and looks into cells"], weigh: "An entry or look counts as", names: ["everything", "each", "sorted", "cells"] },
+  lists: { label: "Compared", text: (value) => WAYS[value], bars: ["tests", "comparisons to sort; entries and looks into cells"], weigh: "Each of the others counts as", names: ["everything", "each", "sorted", "cells"] },
   together: { label: "Number of balls", text: (value) => `${whole(value)} balls` },
 };
 
@@ -75,10 +76,13 @@ const OWN_FIGURES = {
     { name: "open", figure: whole(lineOf(picture.lanes[0], end).open.length), meaning: "boxes in the set: the line is between their edges" },
     { name: "to sort", figure: whole(sorting), meaning: "comparisons of two edges, before the first test" },
   ],
-  kept: ({ swaps, made }, count, { all, end }) => [
-    { name: "swaps", figure: soFar(end, made), meaning: `${whole(all - made + end)} in all frames so far` },
-    { name: "looks", figure: whole(4 * count), meaning: "one at each edge, in every frame" },
-  ],
+  kept: ({ made }, count, { all, end, picture }) => {
+    const anew = sortAndSweep(picture.state.boxes, { keep: false });
+    return [
+      { name: "swaps", figure: soFar(end, made), meaning: `${whole(all - made + end)} in all frames so far` },
+      { name: "looks + swaps", figure: whole(4 * count + made), meaning: `as against ${whole(anew.sorting + anew.made)} if sorted anew` },
+    ];
+  },
   twice: ({ finds }, count, { end }) => ({ name: "times found", figure: whole(finds.filter(({ at }) => at <= end).length), meaning: "overlaps, in all cells together" }),
   lists: ({ entries, cells, sorting }) => (sorting ? { name: "to sort", figure: whole(sorting), meaning: "comparisons of two edges, before the first test" } : cells ? { name: "entries", figure: whole(entries), meaning: "of enemies into cells, and looks of bullets into cells" } : null),
   cells: (result, count, { work }) => ({ name: "entries", figure: whole(entriesOf(result)), meaning: `${(entriesOf(result) / count).toFixed(1)} per ball; the bar averages forty layouts: ${work.entries.toFixed(1)} entries and ${work.tests.toFixed(1)} tests` }),
