@@ -244,8 +244,9 @@ def test_what_covers_the_world_meets_all_there():
         bp.swept_pairs([[0, 0, 1, 1], [1e12, 0, 1e12 + 2, 1]], [[0, 0], [0, 0]], period=(10, 10)).times[0]
         == 0
     )
-    with pytest.raises(ValueError, match="infinity is no place"):
-        bp.swept_pairs([[np.inf, 0, np.inf, 1]], [[0, 0]], period=(9, 9))
+    nowhere, still = [[np.inf, 0, np.inf, 1]], [[0, 0]]
+    with pytest.raises(ValueError, match=r"other\[0\] has min_x = inf, and infinity is no place"):
+        bp.swept_pairs([[0, 0, 1, 1]], still, other=nowhere, other_motion=still, period=(9, 9))
 
 
 @pytest.mark.parametrize("period", [None, (8.0, 8.0)])

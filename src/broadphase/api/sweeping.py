@@ -5,11 +5,12 @@ phase searches the swept AABBs of the boxes; the pairs that it finds are tested 
 (`broadphase.kernels.movement.time_of_impact`), with rational numbers where two times are too near to each
 other for floating point.  In a periodic world each pair is tested for all images that it may meet.
 
-Cost: that of the pairs of the swept AABBs.  Long diagonal motions have large bounds: if most boxes fly far
-across a crowded world, divide the frame.
+Cost: that of the pairs of the swept AABBs.  Up to some 250 boxes are one call of a kernel.  Long
+diagonal motions have large bounds: if most boxes fly far across a crowded world, divide the frame.
 """
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded, with_hints
 from broadphase.inputs import Lengths, Numbers, RowsLike
-from broadphase.inputs.arrays import as_float_array, as_rows, settled
+from broadphase.inputs.arrays import as_rows, settled
 from broadphase.inputs.boxes import BoxArray, checked_boxes
 from broadphase.inputs.environments import (
     BOX_WIDTHS,
@@ -34,11 +35,12 @@ from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import Period, as_period, settled_period
 from broadphase.inputs.points import as_radii
 from broadphase.inputs.search import Space, as_excluded, as_filter, both_envs, join_filter
+from broadphase.kernels.boxes.few_boxes import MOST_TESTS
 from broadphase.kernels.boxes.overlap import PairFilter
-from broadphase.kernels.movement.time_of_impact import MOST_IMAGES, bound_ways, first_meetings
+from broadphase.kernels.movement.time_of_impact import MOST_IMAGES, first_meetings, meet_few, take_ways
 from broadphase.methods.in_space import find_in_space
 from broadphase.methods.pair_order import one_array
-from broadphase.methods.task import NO_LIMIT, Task, pair_limit
+from broadphase.methods.task import Task, pair_limit
 from broadphase.periods.ghosts import wrap_points, wrapped_boxes
 from broadphase.runtime import threads
 from broadphase.runtime.arrays import briefly
@@ -46,7 +48,8 @@ from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
 
 Times = npt.NDArray[np.float64]
 
-_AXES, _OPEN = "xyz", np.full(3, np.inf)
+_AXES, _OPEN = "xyz", {dim: np.full(dim, np.inf) for dim in (2, 3)}
+_NONE, _NO_ENVS = np.empty(0), np.empty(0, np.int64)
 
 
 class _PairsAndTimes(NamedTuple):
@@ -77,13 +80,10 @@ class SweptPairs(_PairsAndTimes):
                [0, 1]], dtype=int32)
         """
         order = np.argsort(self.times, kind="stable")
-        return self._of_rows(order, self.pairs)
-
-    def _of_rows(self, rows: npt.NDArray[np.intp], pairs: PairArray) -> "SweptPairs":
-        """Some rows, or all in another order, of these pairs."""
-        found = SweptPairs(pairs[rows], self.times[rows])
+        found = SweptPairs(self.pairs[order], self.times[order])
         if self.closest_time is not None and self.closest_distance is not None:
-            found.closest_time, found.closest_distance = self.closest_time[rows], self.closest_distance[rows]
+            found.closest_time = self.closest_time[order]
+            found.closest_distance = self.closest_distance[order]
         return found
 
 
@@ -156,7 +156,7 @@ def swept_pairs(
 
     Notes
     -----
-    A box ends at ``boxes + motion``, rounded in the type of the boxes, and each of its edges moves there at
+    A box ends at ``boxes + motion``, in float32 where both are, and each of its edges moves there at
     constant speed.  Which pairs meet is decided exactly, as with rational numbers; so nothing tunnels,
     however fast, and pairs that overlap at the end are always found.  The time is rounded to within three
     units in the last place of a float64; that of spheres has an error of some units more.
@@ -201,91 +201,98 @@ def swept_pairs(
     if other_radii is None:
         given = radii if both and isinstance(radii, tuple) and len(radii) == 2 else (radii, radii)
         names = ("radii", "radii")
-    sizes = [
-        settled(size, name, NUMBERS) if spheres else None for size, name in zip(given, names, strict=True)
-    ]
+    sizes = [settled(given[k], names[k], NUMBERS) if spheres else None for k in (0, 1)]
     exclude = settled(exclude, "exclude")
     static, categories = settled(static, "static"), settled(categories, "categories")
     masks = settled(masks, "masks")
     if first.ndim == 3:
         static, categories, masks = (in_rows(values, first) for values in (static, categories, masks))
         motion, other_motion = in_rows(motion, first), in_rows(other_motion, second)
-        sizes = [in_rows(size, side) for size, side in zip(sizes, (first, second), strict=True)]
+        sizes = [in_rows(sizes[0], first), in_rows(sizes[1], second)]
     period, env = settled_period(period), settled_envs(env) if both else settled(env, "env")
     widths = POINT_WIDTHS if spheres else BOX_WIDTHS
     if second is None:
         first, env = rows_of_worlds(first, env, "boxes", widths)
-        movers = _as_moving(first, sizes[0], motion, ("boxes", "motion", "radii"), period, parts)
-        n, rules = len(movers.starts), as_filter(len(movers.starts), static, categories, masks)
-        excluded = None if exclude is None else as_excluded(exclude, n, n, True)
-        space = _space_of(movers, period, env, None)
-        return meeting_pairs(movers, touching, rules, space, parts, limit, bool(closest), excluded)
-    first, second, env = rows_of_both(first, second, env, ("boxes", "other"), widths)
-    movers = _as_moving(first, sizes[0], motion, ("boxes", "motion", names[0]), period, parts)
-    theirs = _as_moving(second, sizes[1], other_motion, ("other", "other_motion", names[1]), period, parts)
-    if movers.starts.shape[1] != theirs.starts.shape[1]:
+    else:
+        first, second, env = rows_of_both(first, second, env, ("boxes", "other"), widths)
+    sides = [_as_moving(first, sizes[0], motion, period, ("boxes", "motion", names[0]))]
+    if both:
+        sides += [_as_moving(second, sizes[1], other_motion, period, ("other", "other_motion", names[1]))]
+    shapes = [side.places.shape for side in sides]
+    if shapes[0][1] != shapes[-1][1]:
         raise ValueError(
-            f"boxes and other have shapes {movers.starts.shape} and {theirs.starts.shape}; "
-            "give both in one dimension"
+            f"boxes and other have shapes {shapes[0]} and {shapes[1]}; give both in one dimension"
         )
-    n, m = len(movers.starts), len(theirs.starts)
-    together = Moving(
-        np.concatenate((movers.starts, theirs.starts)),
-        np.concatenate((movers.goals, theirs.goals)),
-        None
-        if movers.radii is None or theirs.radii is None
-        else np.concatenate((movers.radii, theirs.radii)),
-    )
-    space, sides = _space_of(together, period, env, (n, m)), np.array((0, n), np.int32)
-    excluded = None if exclude is None else as_excluded(exclude, n, m, False) + sides[:, None]
-    rules = join_filter(n, m)
-    found = meeting_pairs(together, touching, rules, space, parts, limit, bool(closest), excluded)
-    return found._of_rows(np.arange(len(found.times)), found.pairs - sides)
+    n, m = shapes[0][0], shapes[-1][0]
+    rules, envs = as_filter(n, static, categories, masks), both_envs(env, n, m) if both else as_env(env, n)
+    space = Space(as_period(period, sides[0].dim), envs)
+    excluded = None if exclude is None else as_excluded(exclude, n, m, not both)
+    return meeting_pairs(sides, touching, rules, space, parts, limit, bool(closest), excluded)
 
 
 class Moving(NamedTuple):
-    """Boxes or spheres at both ends of a frame."""
+    """Boxes or spheres, and how far they go; the numbers in rows are looked at by the kernel."""
 
-    starts: BoxArray
+    places: Times
     """Boxes, or the centres of spheres."""
-    goals: BoxArray
-    radii: BoxArray | None = None
-    """Of spheres; None for boxes."""
+    motion: Times
+    """Ways, or goals."""
+    radii: Times
+    """Of spheres."""
+    single: bool = False
+    """Whether goals are rounded to float32."""
+    names: tuple[str, str, str] = ("boxes", "motion", "radii")
 
     @property
     def dim(self) -> int:
         """2 or 3."""
-        dim: int = self.starts.shape[1] // (2 if self.radii is None else 1)
-        return dim
+        width: int = self.places.shape[1]
+        return width if width < 4 else width // 2
 
 
-def _as_moving(
-    places: Any, radii: Any, motion: Any, names: tuple[str, str, str], period: Any, parts: int
-) -> Moving:
-    """Check what moves, and how far; the names are those of places, motion and radii."""
+def _as_moving(places: Any, radii: Any, motion: Any, period: Any, names: tuple[str, str, str]) -> Moving:
+    """Check the shapes of what moves, and of how far."""
     name, motion_name, radii_name = names
-    if radii is None:
-        if places.ndim == 2 and places.shape[1] in POINT_WIDTHS:
-            raise ValueError(
-                f"{name} must be boxes; got shape {places.shape}: "
-                f"of points, {radii_name}= are the radii of circles"
-            )
-        starts = checked_boxes(places, name, parts, period)
-        sizes, widened = None, 2
+    sizes: Any = _NONE
+    if radii is not None:
+        places = as_rows(places, name, POINT_WIDTHS, "(n, 2) or (n, 3) with radii=")
+        sizes = as_radii(radii, len(places), places.dtype, radii_name)
+    elif places.ndim == 2 and places.shape[1] in POINT_WIDTHS:
+        raise ValueError(
+            f"{name} must be boxes; got shape {places.shape}: "
+            f"of points, {radii_name}= are the radii of circles"
+        )
     else:
-        starts = as_rows(places, name, POINT_WIDTHS, "(n, 2) or (n, 3) with radii=")
-        sizes, widened = as_radii(radii, len(starts), starts.dtype, radii_name), 1
-    if period is not None:
-        starts = starts.astype(np.float64, copy=False)
-    motions = _as_motion(motion, starts, starts.shape[1] // widened, motion_name)
+        places = as_rows(places, name, BOX_WIDTHS, "(n, 4) in 2-D or (n, 6) in 3-D, rows of [min..., max...]")
+    dim = places.shape[1] // (2 if radii is None else 1)
+    if motion.size == 0 and len(places) == 0:
+        motion = np.empty((0, dim))
+    if motion.shape != (len(places), dim):
+        raise ValueError(
+            f"{motion_name} must have shape ({len(places)}, {dim}), a row for each box; got {motion.shape}"
+        )
+    single = period is None and places.itemsize == motion.itemsize == 4
+    if not places.itemsize == motion.itemsize == sizes.itemsize == 8:
+        places, motion, sizes = (one.astype(np.float64) for one in (places, motion, sizes))
+    return Moving(places, motion, sizes, single, names)
+
+
+def _refuse(moving: Moving, period: Period | None, touching: bool) -> None:
+    """Raise ``ValueError`` for what is not sound, or has no place in a world with a period."""
+    places, motion, _, single, (name, motion_name, _) = moving
+    are_round = places.shape[1] in POINT_WIDTHS
+    if are_round:
+        _check_finite(places, name)
+    else:
+        checked_boxes(places, name, 1, period)
+    _check_finite(motion, motion_name)
     with np.errstate(over="ignore", invalid="ignore"):
-        goals = starts + np.concatenate((motions,) * widened, axis=1)
-    if not np.isfinite(goals).all():
-        if radii is not None:
-            _check_finite(starts, name)
-        _check_finite(motions, motion_name)
-        check_ends(starts, goals, motion_name)
-    return Moving(starts, goals, sizes)
+        goals = places + np.tile(motion, places.shape[1] // moving.dim)
+        check_ends(places, goals.astype(np.float32) if single else goals, motion_name)
+    if period is not None and are_round:
+        wrap_points(places, period, name)
+    elif period is not None:
+        wrapped_boxes(places, period, touching, np.empty_like(places), 1, name)
 
 
 def check_ends(starts: BoxArray, goals: BoxArray, name: str) -> None:
@@ -301,37 +308,54 @@ def check_ends(starts: BoxArray, goals: BoxArray, name: str) -> None:
         )
 
 
-def _space_of(moving: Moving, period: Any, env: Any, sides: tuple[int, int] | None) -> Space | None:
-    lengths = None if period is None else as_period(period, moving.dim)
-    envs = as_env(env, len(moving.starts)) if sides is None else both_envs(env, *sides)
-    return None if lengths is None and envs is None else Space(lengths, envs)
-
-
 def meeting_pairs(
-    moving: Moving,
+    sides: Sequence[Moving],
     touching: bool,
     rules: PairFilter,
-    space: Space | None,
+    space: Space,
     parts: int,
     limit: int,
     closest: bool = False,
     excluded: npt.NDArray[np.int32] | None = None,
+    are_goals: bool = False,
 ) -> SweptPairs:
-    """The pairs that meet on their way."""
-    space = space or Space(None, None)
-    moving, bounds = _wrapped(moving, space.period, touching, parts)
-    with borrowed_scratch() as scratch:
-        found = find_in_space("auto", Task(bounds, True, rules, parts, scratch=scratch), space)
-        candidates = one_array(found.chunks, len(bounds), not found.ordered, Scratch(), parts)
-    if excluded is not None:
-        candidates = np.ascontiguousarray(candidates[~np.isin(_keys(*candidates.T), _keys(*excluded))])
-    times, near = _first_times(moving, bounds, candidates, space.period, touching, parts, closest)
-    kept = np.flatnonzero(times >= 0.0)
-    if limit != NO_LIMIT and len(kept) > limit:
+    """The pairs of one side, or of two, that meet on their way."""
+    first, second, among, (period, envs) = sides[0], sides[-1], len(sides) == 1, space
+    n, m, lengths = len(first.places), len(second.places), _OPEN[first.dim] if period is None else period
+    given, offset = ((first[:4], second[:4]), among, are_goals, lengths, touching), 0 if among else n
+    found: Any = ()
+    if n * m <= MOST_TESTS and excluded is None:
+        own, others = (_NO_ENVS, _NO_ENVS) if envs is None else (envs[:n], envs[offset:])
+        *part, ways = meet_few(*given, rules, own, others, closest)
+        found = (part,) if part[-1] >= 0.0 else ()  # the images: -1 for what is not searched here
+    if not found:
+        *ways, bounds, sound = take_ways(*given)
+        if not sound:
+            for side in sides:
+                _refuse(side, period, touching)
+        rules = rules if among else join_filter(n, m)
+        with borrowed_scratch() as scratch:
+            overlaps = find_in_space("auto", Task(bounds, True, rules, parts, scratch=scratch), space)
+            pairs = one_array(overlaps.chunks, len(bounds), not overlaps.ordered, Scratch(), parts)
+        if excluded is not None:
+            keys = _keys(excluded[0], excluded[1] + offset)
+            pairs = np.ascontiguousarray(pairs[~np.isin(_keys(*pairs.T), keys)])
+        found = threads.run_all(
+            [
+                partial(first_meetings, *ways, bounds, lengths, pairs[begin:end], offset, touching, closest)
+                for begin, end in threads.shares(len(pairs), parts, cost=4.0)
+            ],
+            parts,
+        )
+    met, times, near = _decided(found[0], ways, offset, touching)
+    if len(found) > 1:
+        more = (_decided(part, ways, offset, touching) for part in found[1:])
+        met, times, near = map(np.concatenate, zip((met, times, near), *more, strict=True))
+    if len(times) > limit:
         raise PairLimitExceeded(limit, "meet on their way; raise max_pairs, or divide the frame")
-    meeting = SweptPairs(candidates[kept], times[kept])
+    meeting = SweptPairs(met, times)
     if closest:
-        meeting.closest_time, meeting.closest_distance = np.ascontiguousarray(near[kept].T)
+        meeting.closest_time, meeting.closest_distance = np.ascontiguousarray(near.T)
     return meeting
 
 
@@ -340,84 +364,25 @@ def _keys(i: npt.NDArray[Any], j: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return keys
 
 
-def _wrapped(
-    moving: Moving, period: Period | None, touching: bool, parts: int
-) -> tuple[Moving, npt.NDArray[Any]]:
-    """The same, wrapped into the world at the beginning, and bounds of all of the way."""
-    starts, goals, radii = moving
-    bounds = np.empty((len(starts), 2 * moving.dim), starts.dtype)
-    sizes = starts[:0, 0] if radii is None else radii
-    inside, longest = starts, 0.0
-    if period is not None:
-        longest, goals = float(period[period < np.inf].max()), goals.copy()
-        if radii is None:
-            inside = np.empty_like(starts)
-            wrapped_boxes(starts, period, touching, inside, parts)
-        else:
-            inside, sizes = (
-                wrap_points(starts.astype(np.float64), period, "boxes"),
-                radii.astype(np.float64, copy=False),
-            )
-    bound_ways(starts, inside, goals, np.ascontiguousarray(sizes), longest, bounds)
-    return Moving(inside, goals, None if radii is None else sizes), bounds
-
-
-def _first_times(
-    moving: Moving,
-    bounds: npt.NDArray[Any],
-    candidates: PairArray,
-    period: Period | None,
-    touching: bool,
-    parts: int,
-    closest: bool,
-) -> tuple[Times, Times]:
-    """When each pair first meets, whichever images of both; -1 for never.
-
-    And, if wanted, when the centres are nearest, and how far apart: of the images that are met first the
-    nearest.
-    """
-    times, near = np.empty(len(candidates)), np.empty((len(candidates) if closest else 0, 2))
-    first, last = (ends.astype(np.float64, copy=False) for ends in (moving.starts, moving.goals))
-    radii = first[:0, 0].copy() if moving.radii is None else moving.radii.astype(np.float64, copy=False)
-    known = (
-        first,
-        last,
-        radii,
-        first if period is None else bounds,
-        _OPEN[: moving.dim] if period is None else period,
-    )
-
-    def test(begin: int, end: int) -> tuple[int, Times]:
-        share = candidates[begin:end], touching, times[begin:end], near[begin:end]
-        row, images, unsure, count = first_meetings(*known, *share)
-        if row >= 0:
-            i, j = candidates[begin + row].tolist()
-            raise ValueError(
-                f"rows {i} and {j} pass {images:.3g} images of each other within the frame, as a motion "
-                f"leads around the world; divide the frame, so that there are at most {MOST_IMAGES}"
-            )
-        return begin, unsure[:count]
-
-    shares = threads.shares(len(candidates), parts, cost=4.0)
-    for begin, unsure in threads.run_all([partial(test, *share) for share in shares], parts):
-        for row, moment, distance, *shifts in unsure.tolist():
-            k = begin + int(row)
-            time = _exactly(first, last, radii, candidates[k].tolist(), shifts, touching)
-            known_now = times.item(k), *(near[k, ::-1].tolist() if closest else (0.0, 0.0))
-            if time >= 0.0 and (times[k] < 0.0 or (time, distance, moment) < known_now):
-                times[k], near[k : k + 1] = time, (moment, distance)
-    return times, near
-
-
-def _as_motion(motion: Any, places: BoxArray, dim: int, name: str) -> BoxArray:
-    motions = as_float_array(motion, name)
-    if motions.size == 0 and len(places) == 0:
-        return np.empty((0, dim), places.dtype)
-    if motions.shape != (len(places), dim):
+def _decided(found: Any, ways: Any, offset: int, touching: bool) -> tuple[PairArray, Times, Times]:
+    """Pairs that meet, when, and when they are nearest, after `_exactly` for what was left unsure."""
+    met, times, near, unsure, images = found
+    if images > 0.0:
+        i, j = met[-1].tolist()
         raise ValueError(
-            f"{name} must have shape ({len(places)}, {dim}), a row for each box; got {motions.shape}"
+            f"rows {i} and {j} pass {images:.3g} images of each other within the frame, as a motion "
+            f"leads around the world; divide the frame, so that there are at most {MOST_IMAGES}"
         )
-    return motions
+    if len(unsure) == 0:
+        return met, times, near
+    for row, moment, distance, *shifts in unsure.tolist():
+        k = int(row)
+        time = _exactly(ways, [met.item(k, 0), met.item(k, 1) + offset], shifts, touching)
+        known = times.item(k), *near[k, ::-1].tolist()
+        if time >= 0.0 and (times[k] < 0.0 or (time, distance, moment) < known):
+            times[k], near[k] = time, (moment, distance)
+    kept = times >= 0.0
+    return met[kept], times[kept], near[kept]
 
 
 def _check_finite(rows: BoxArray, name: str) -> None:
@@ -427,14 +392,14 @@ def _check_finite(rows: BoxArray, name: str) -> None:
         raise ValueError(f"{name}[{row}] = {rows[row].tolist()} is not finite")
 
 
-def _exactly(
-    first: Times, last: Times, radii: Times, pair: list[int], shifts: list[float], touching: bool
-) -> float:
+def _exactly(ways: Any, pair: list[int], shifts: list[float], touching: bool) -> float:
     """When a pair that is moved by shifts meets, with rational numbers; -1 for never."""
-    dim = first.shape[1] // (1 if len(radii) else 2)
-    moved = np.tile(np.reshape(shifts, (2, 3))[:, :dim], 1 if len(radii) else 2)
+    first, last, radii = ways
+    columns = first.shape[1]
+    dim = columns if columns in POINT_WIDTHS else columns // 2
+    moved = np.tile(np.reshape(shifts, (2, 3))[:, :dim], columns // dim)
     starts, goals = first[pair] + moved, last[pair] + moved
-    if len(radii):
+    if columns == dim:
         ends = (starts[1] - starts[0]).tolist(), (goals[1] - goals[0]).tolist()
         return _meeting_of_spheres(*ends, float(radii[pair].sum()), touching)
     return _meeting_of_boxes(starts, goals, touching)

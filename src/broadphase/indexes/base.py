@@ -657,10 +657,10 @@ class Index(ById):
                 "swept_pairs() needs to know where each of them goes, in id order"
             )
         rules, starts = store.live_filter(), store.live_boxes()
-        space = None if store.envs is None else Space(None, self.envs)
-        parts = thread_count(self._threads)
+        space, parts = Space(None, None if store.envs is None else self.envs), thread_count(self._threads)
         check_ends(starts, goals, "boxes")
-        found = meeting_pairs(Moving(starts, goals), self._touching, rules, space, parts, limit)
+        sides = (Moving(starts.astype(np.float64), goals.astype(np.float64), np.empty(0)),)
+        found = meeting_pairs(sides, self._touching, rules, space, parts, limit, are_goals=True)
         self._space.last = ("swept_pairs", 0, len(found.pairs))
         return found if store.live == store.end else found._replace(pairs=store.ids()[found.pairs])
 

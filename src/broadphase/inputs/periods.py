@@ -18,6 +18,7 @@ Period = npt.NDArray[np.float64]
 _AXES = "xyz"
 _FLAT = 1e-10  # of the volume that unit vectors along those of a cell span
 _PLAIN_NUMBERS = (bool, int, float)
+_LENGTHS = frozenset({float, type(None)})
 
 
 def as_period(period: Any, dim: int) -> Period | None:
@@ -70,6 +71,8 @@ def settled_period(period: Any) -> Any:
     >>> settled_period((np.array(10.0), None)), settled_period(np.float32(4))
     ((10.0, None), 4.0)
     """
+    if type(period) is tuple and _LENGTHS.issuperset(map(type, period)):
+        return period
     number = _settled_length(period)
     if number is None or isinstance(number, (*_PLAIN_NUMBERS, tuple)):
         return number
@@ -224,4 +227,4 @@ def as_cell(period: Any, dim: int) -> tuple[npt.NDArray[np.float64], npt.NDArray
 
 def is_matrix(period: Any) -> bool:
     """Whether a settled period holds lattice vectors."""
-    return isinstance(period, tuple) and any(isinstance(row, tuple) for row in period)
+    return isinstance(period, tuple) and tuple in map(type, period)

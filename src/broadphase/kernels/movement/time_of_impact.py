@@ -18,6 +18,8 @@ import math
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
+from broadphase.kernels.boxes.few_boxes import find_pairs_of_few
+from broadphase.kernels.boxes.periodic import wrapped
 from broadphase.kernels.machine.interrupts import goes_on
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.memory import few, some_rows
@@ -212,15 +214,15 @@ def _set_shift(image, dim, spans, period, shift):
 
 
 @jit
-def first_meetings(starts, goals, radii, bounds, period, pairs, touching, times, near):
-    """When the boxes of each pair, or spheres with radii, first meet: 0 to 1, or `MISSED`.
+def first_meetings(starts, goals, radii, bounds, period, pairs, offset, touching, closest):
+    """The pairs of boxes or spheres that meet, and when: ``met, times, near, unsure, images``.
 
-    All is float64.  With a ``period``, inf on an axis without one, any images may meet, as the ``bounds`` of
-    ways say.  Rows of ``near``, if there are any, are when the centres are nearest, and how far apart they
-    are then: of the images that meet first the nearest.
-
-    Returns ``row, images, unsure, count``: a row with more than `MOST_IMAGES`, or -1; and what floating point
-    does not decide: row, nearest approach, and by how much both are moved.
+    All numbers are float64.  With a ``period``, inf on an axis without one, any images may meet, as the
+    ``bounds`` of ways say.  ``offset`` is taken from the second row of pairs that meet.  Times are from 0 to
+    1, or `UNSURE`.  If ``closest``, rows of ``near`` are when the centres are nearest, and how far apart they
+    are then: of the images that meet first the nearest.  ``unsure`` is what floating point does not decide:
+    the row of ``met``, nearest approach, and by how much both are moved.  ``images`` is above 0 if the pair
+    that was met last has so many, more than `MOST_IMAGES`.
     """
     dim = period.shape[0]
     differences = (
@@ -228,70 +230,129 @@ def first_meetings(starts, goals, radii, bounds, period, pairs, touching, times,
         few(6, np.bool_), few(6, np.bool_),
     )  # fmt: skip
     spans, shift = some_rows(2, 3, np.float64), some_rows(2, 3, np.float64)
-    unsure, count, looked = np.empty((0, 9)), np.int64(0), np.int64(0)
+    # Pages of memory that nothing is written to take none.
+    found, times, near = np.empty(pairs.shape, np.int32), np.empty(len(pairs)), np.empty((len(pairs), 2))
+    unsure, met, count, looked, too_many = np.empty((0, 9)), np.int64(0), np.int64(0), np.int64(0), 0.0
     shift[:] = 0.0
     for row in range(pairs.shape[0]):
         i, j = np.int64(pairs[row, 0]), np.int64(pairs[row, 1])
+        found[met, 0], found[met, 1] = i, j - offset
         images = _count_images(bounds, i, j, dim, period, spans)
         if not images <= MOST_IMAGES:
-            return np.int64(row), images, unsure, count
-        best, moment, distance = np.inf, 0.0, 0.0
+            met, too_many = met + 1, images
+            break
+        best, moment, distance, known = np.inf, 0.0, 0.0, count
         for image in range(np.int64(images)):
             looked += 1
             if looked % _OFTEN == 0 and not goes_on():
-                return np.int64(-1), 0.0, unsure, count
+                return found[:0], times[:0], near[:0], unsure, 0.0
             _set_shift(np.int64(image), dim, spans, period, shift)
-            if radii.shape[0] > 0:
+            if starts.shape[1] == dim:
                 time = _time_of_spheres(starts, goals, radii[i] + radii[j], i, j, shift)
             else:
                 time = _time_of_boxes(starts, goals, i, j, shift, touching, differences)
             if time == MISSED or time > best:
                 continue
             at, apart = 0.0, 0.0
-            if near.shape[0] > 0:
+            if closest:
                 at, apart = _nearest_approach(starts, goals, i, j, dim, shift)
             if time == UNSURE:
                 if count == unsure.shape[0]:
                     unsure = larger(unsure, count)
-                unsure[count, 0], unsure[count, 1], unsure[count, 2] = row, at, apart
+                unsure[count, 0], unsure[count, 1], unsure[count, 2] = met, at, apart
                 for axis in range(3):
                     unsure[count, 3 + axis], unsure[count, 6 + axis] = shift[0, axis], shift[1, axis]
                 count += 1
             elif time < best or apart < distance or (apart == distance and at < moment):
                 best, moment, distance = time, at, apart
-        times[row] = best if best < np.inf else MISSED
-        if near.shape[0] > 0:
-            near[row, 0], near[row, 1] = moment, distance
-    return np.int64(-1), 0.0, unsure, count
+        if best < np.inf or count > known:
+            times[met] = best if best < np.inf else UNSURE
+            if closest:
+                near[met, 0], near[met, 1] = moment, distance
+            met += 1
+    return found[:met], times[:met], near[:met], unsure[:count], too_many
+
+
+@inline
+def _take_way(places, motion, i, are_goals, single, period, touching, starts, goals, row):
+    """Write where one begins, in the world, and ends; whether it is sound and has a place there."""
+    columns, dim, sound = places.shape[1], period.shape[0], True
+    for axis in range(dim):
+        last = columns - dim + axis
+        low, high, trouble = places[i, axis], places[i, last], np.int64(0)
+        sound &= low <= high and (columns > dim or abs(low) < np.inf)
+        if period[axis] < np.inf:
+            low, high, trouble = wrapped(low, high, period, axis, touching or columns == dim)
+        sound &= trouble == 0
+        for column, start in ((axis, low), (last, high)):
+            place, step = places[i, column], motion[i, column if are_goals else axis]
+            goal = step if are_goals else place + step
+            if single:
+                goal = np.float64(np.float32(goal))
+            # No edge comes from infinity or goes there.
+            sound &= (abs(place) < np.inf) == (abs(goal) < np.inf) and (are_goals or abs(step) < np.inf)
+            if start != place:  # the goal is moved by as much; what covers an axis stays there
+                goal = start + (goal - place) if abs(start) < np.inf else start
+            starts[row, column], goals[row, column] = start, goal
+    return sound
+
+
+@inline
+def _bound_way(starts, goals, radius, row, longest, bounds):
+    """Write bounds around a way, larger than necessary by what may be rounded."""
+    dim, largest, slack = bounds.shape[1] // 2, longest, 8.0 * np.finfo(np.float64).eps
+    for axis in range(dim):
+        high = starts.shape[1] - dim + axis
+        bounds[row, axis] = min(starts[row, axis], goals[row, axis])
+        bounds[row, dim + axis] = max(starts[row, high], goals[row, high])
+        for size in (abs(bounds[row, axis]), abs(bounds[row, dim + axis])):
+            largest = max(largest, longest + size if size < np.inf else 0.0)
+    for axis in range(dim):
+        bounds[row, axis] -= slack * largest + radius * (1.0 + slack)
+        bounds[row, dim + axis] += slack * largest + radius * (1.0 + slack)
 
 
 @jit
-def bound_ways(places, starts, goals, radii, longest, bounds):
-    """Write bounds around ways from ``starts`` to ``goals``, larger than necessary if anything is rounded.
+def take_ways(sides, among, are_goals, period, touching):
+    """Two sides in rows, or if ``among`` the first: ``starts, goals, radii, bounds, sound``; all float64.
 
-    ``places`` are the starts before they were wrapped into a world whose ``longest`` period is given, 0 for
-    none; their goals are moved by as much.
+    A side is ``places, motion, radii, single``: boxes, or the centres of spheres with radii; how far they go,
+    or the goals; and whether these are rounded to float32.  Those that are not ``sound``, or have no place in
+    a world with this ``period``, have to be named by the caller.
     """
-    columns, dim, are_round = starts.shape[1], bounds.shape[1] // 2, radii.shape[0] > 0
-    slack = 8.0 * np.finfo(bounds.dtype).eps
-    for i in range(starts.shape[0]):
-        largest = 0.0
-        for column in range(columns):
-            start = starts[i, column]
-            if start != places[i, column]:
-                is_finite = abs(start) < np.inf  # what covers an axis stays there
-                goals[i, column] = start + (goals[i, column] - places[i, column]) if is_finite else start
-        for axis in range(dim):
-            high = columns - dim + axis
-            bounds[i, axis] = min(starts[i, axis], goals[i, axis])
-            bounds[i, dim + axis] = max(starts[i, high], goals[i, high])
-            for side in range(2):
-                size = abs(bounds[i, side * dim + axis])
-                largest = max(largest, size if size < np.inf else 0.0)
-        if are_round or longest > 0.0:
-            more = slack * (largest + longest)
-            if are_round:
-                more += radii[i] * (1.0 + slack)
-            for axis in range(dim):
-                bounds[i, axis] -= more
-                bounds[i, dim + axis] += more
+    n, dim, columns = np.int64(sides[0][0].shape[0]), np.int64(period.shape[0]), sides[0][0].shape[1]
+    total, longest, sound = n if among else n + sides[1][0].shape[0], 0.0, True
+    starts, goals, bounds = np.empty((total, columns)), np.empty((total, columns)), np.empty((total, 2 * dim))
+    sizes, radius = np.empty(total), 0.0
+    for axis in range(dim):
+        longest = max(longest, period[axis] if period[axis] < np.inf else 0.0)
+    for row in range(total):
+        side = np.int64(row >= n)
+        places, motion, radii, single = sides[side]
+        i = row - side * n
+        sound &= _take_way(places, motion, i, are_goals, single, period, touching, starts, goals, row)
+        if columns == dim:
+            sizes[row] = radius = radii[i]
+        _bound_way(starts, goals, radius, row, longest, bounds)
+    return starts, goals, sizes, bounds, sound
+
+
+@jit
+def meet_few(sides, among, are_goals, period, touching, filter, envs, other_envs, closest):  # noqa: A002
+    """What `first_meetings` returns of few, each compared with each; and ``starts, goals, radii``.
+
+    ``images`` is -1 where another search must say.
+    """
+    starts, goals, sizes, bounds, sound = take_ways(sides, among, are_goals, period, touching)
+    n, found, pairs = np.int64(sides[0][0].shape[0]), np.int64(-1), np.empty((0, 2), np.int32)
+    offset = np.int64(0) if among else n
+    if sound:
+        pairs, found = find_pairs_of_few(
+            bounds[:n], bounds[offset:], among, True, period, filter, envs, other_envs
+        )
+    for k in range(found):
+        pairs[k, 1] += offset
+    met, times, near, unsure, images = first_meetings(
+        starts, goals, sizes, bounds, period, pairs, offset, touching, closest
+    )
+    return met, times, near, unsure, images if found >= 0 else -1.0, (starts, goals, sizes)
