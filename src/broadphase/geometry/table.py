@@ -7,12 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.geometry.narrow_phase import ContactArrays, as_pairs
 from broadphase.geometry.polygons import reach_of, read_only
 from broadphase.geometry.shapes import Box, Polygon, Shape, boxes_of
 from broadphase.geometry.shapes import columns_of as columns_of
-from broadphase.inputs.arrays import settled
-from broadphase.kernels.shapes.contact import contact_shapes
 from broadphase.kernels.shapes.table import (
     BOX,
     CIRCLE,
@@ -319,17 +316,6 @@ class ShapeTable:
         if len(out):
             bound_rows(self.columns, _NO_ROWS if rows is None else np.asarray(rows, np.int64), out)
         return out
-
-    def contacts(self, pairs: Any, *, touching: bool = False) -> ContactArrays:
-        """Contacts between rows, as in `contact`; see `contact_boxes` for the form of the result.
-
-        The bounding boxes are assumed to overlap, because a broad phase has found the pairs.
-        """
-        rows = as_pairs(settled(pairs, "pairs"), len(self), len(self))
-        count = len(rows)
-        found = ContactArrays(np.zeros(count, np.bool_), np.zeros((count, 2)), np.zeros(count))
-        contact_shapes(self.columns, rows, bool(touching), *found)
-        return found
 
     def _put_polygon(self, row: int, polygon: Polygon) -> None:
         offsets, axes, count = polygon.offsets, polygon.axes, len(polygon.offsets)

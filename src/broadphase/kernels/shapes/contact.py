@@ -396,15 +396,6 @@ def contact_circles(a, b, pairs, touching, overlapping, normals, depths):
         )
 
 
-@jit
-def contact_shapes(table, pairs, touching, overlapping, normals, depths):
-    """Shape ``i`` against shape ``j`` of a table, whatever they are, for every pair ``i, j``."""
-    for k in range(pairs.shape[0]):
-        overlapping[k], normals[k, 0], normals[k, 1], depths[k] = contact_of(
-            table, pairs[k, 0], table, pairs[k, 1], touching
-        )
-
-
 @inline
 def contact_of(a, i, b, j, touching):
     """Shape ``i`` of table a against ``j`` of b: the kinds in order, the answer reversed if they were not."""

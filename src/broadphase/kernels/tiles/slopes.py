@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from broadphase.kernels.machine.floats import below_one
-from broadphase.kernels.machine.jit import holds_gil, inline, jit
+from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.tiles.grid import (
     bounds_of_cell,
@@ -72,7 +72,7 @@ def slope_of(grid, column, row):
     return left, top, right, bottom, from_y, to_y, hangs
 
 
-@holds_gil
+@common
 def any_slope(grid, left, top, right, bottom):
     """Whether a box overlaps a tile with a slope."""
     if grid.ground.shape[0] > 0:
