@@ -190,10 +190,15 @@ def test_pairs_that_do_not_fit_are_refused(monkeypatch):
             MemoryError, match=r"4498500 or more pairs of 3000 points within r = .* 0.01 GB are free"
         ):
             search(points, 1.0)
-    monkeypatch.setattr(room, "available_memory", lambda: 100_000_000)
-    assert len(bp.neighbors(points, 1.0)) == 4_498_500
+        for radii in (np.full(3_000, 0.5), np.append(np.full(2_999, 0.5), 50.0)):
+            with pytest.raises(MemoryError, match=r"\d+ or more pairs of 3000 points .* 0.01 GB are free"):
+                search(points, radii)
+    monkeypatch.setattr(room, "available_memory", lambda: 130_000_000)  # of which pairs take 126
+    assert len(bp.neighbors(points, 1.0)) == len(bp.neighbors(points, np.full(3_000, 0.5))) == 4_498_500
+    with pytest.raises(MemoryError, match=r"results take .* GB more, and 0.13 GB are free"):
+        bp.neighbors(np.zeros((3_000, 3)), 1.0, half=False, offsets=True)
     crowd = np.concatenate((few, np.zeros((900, 2))))  # many at one place, few elsewhere
-    monkeypatch.setattr(room, "available_memory", lambda: 6_000_000)
+    monkeypatch.setattr(room, "available_memory", lambda: 12_000_000)
     assert len(bp.neighbors(crowd, 1e-3)) >= 900 * 899 // 2
 
 

@@ -5,7 +5,7 @@ much: cells are as wide as two of the largest.  Then boxes around the points are
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -45,7 +45,7 @@ from broadphase.points.nearest import sorted_tree
 from broadphase.points.neighbor_lists import rows_kept
 from broadphase.runtime import threads
 from broadphase.runtime.arrays import by_matrix
-from broadphase.runtime.memory import Scratch, borrowed_scratch, free_for, pair_array, result_array
+from broadphase.runtime.memory import Scratch, borrowed_scratch, free_for, result_array
 
 # -----------------------------------------------------------------------------------------------------------
 # Points sorted into cells that are not narrower than the search distance.
@@ -338,25 +338,28 @@ def find_near(
         return _in_order(query, finds, order, sort, rule.scale, parts, limit)
 
 
-def _check_room(query: PointQuery, reach: Reach, found: int, free: int, upward: bool) -> None:
-    """Refuse pairs that do not fit into memory.
+def _bytes_of_pair(query: PointQuery) -> int:
+    """As it is found, and as it is returned."""
+    return 12 + 2 * query.points.itemsize
+
+
+def _check_room(query: PointQuery, reach: Reach, counts: Iterable[int], free: int) -> None:
+    """Refuse pairs, counted part by part, that do not fit into memory.
 
     Raises
     ------
     MemoryError
         All pairs together are more than is free.
     """
-    pairs, size = found, 4 + query.points.itemsize
-    if not len(reach.radii):
-        # Whether they fit is not guessed: they are counted, which takes half of the time to find them.
-        both = 2 if upward and query.others is not None else 1  # at least half of these count
-        pairs = max(pairs, int(count_near(query, [reach.r], 1)[0]) // both)
-    if pairs * size > free:
-        raise MemoryError(
-            f"{pairs} or more pairs of {len(query.points)} points within r = {reach.r:g} take "
-            f"{pairs * (2 * size + 4) / 1e9:.3g} GB, and {free / 1e9:.3g} GB are free; give a smaller r, or "
-            "max_pairs= to refuse so many earlier"
-        )
+    pairs, size = 0, _bytes_of_pair(query)
+    for count in counts:
+        pairs += count
+        if pairs * size > free:
+            raise MemoryError(
+                f"{pairs} or more pairs of {len(query.points)} points within r = {reach.r:g} take "
+                f"{pairs * size / 1e9:.3g} GB, and {free / 1e9:.3g} GB are free; give a smaller r, or "
+                "max_pairs= to refuse so many earlier"
+            )
 
 
 def _rule(query: PointQuery, reach: Reach) -> Rule:
@@ -443,7 +446,13 @@ def _search(
     few = limit if free is None else free // (4 * size * len(pieces))
     done, total = search_all(min(limit, few))
     if free is not None and few < max(count for *_, count in done) and total <= limit:
-        _check_room(query, reach, total, free, rule.upward)
+        # Whether they fit is not guessed: they are counted, with radii by searches that keep nothing.
+        both = 2 if rule.upward and query.others is not None else 1  # at least half of these count
+        counts: Iterable[int] = (int(count_near(query, [reach.r], 1)[0]) for _ in range(1))
+        if len(reach.radii):
+            step = max(few // len(query.found), 1)
+            counts = (search(0, at, min(at + step, n), limit)[2] for at in range(0, n, step))
+        _check_room(query, reach, (count // both for count in counts), free)
         done, total = search_all(limit)
     if total > limit:
         raise PairLimitExceeded(limit, TOO_MANY_NEAR)
@@ -553,7 +562,7 @@ def _in_order(
 def _result_arrays(total: int, kind: Any) -> tuple[NearRows, PairRows]:
     """Arrays for this many pairs in one recycled block of memory; and in the form that kernels take."""
     width = 2 + kind.itemsize // 4
-    flat = pair_array((total * width + 1) // 2).reshape(-1)
+    flat = result_array((total * width,), np.int32)
     i, j = flat[:total], flat[total : 2 * total]
     distance = flat[2 * total : width * total].view(kind)
     return NearRows(i, j, distance), PairRows(i.reshape(1, -1), j.reshape(1, -1), distance.reshape(1, -1))
@@ -603,7 +612,10 @@ def _in_boxes(query: PointQuery, reach: Reach, sort: bool, parts: int, limit: in
     worlds = len(query.envs) > 0
     period = query.period if np.isfinite(query.period).any() else None
     how: dict[str, Any] = {"period": period, "sort": sort, "threads": parts}
-    how["max_pairs"] = min(4 * limit + 500, NO_LIMIT)
+    how["max_pairs"] = most = min(4 * limit + 500, NO_LIMIT)
+    free = free_for(float(len(query.points)) * len(query.found) * _bytes_of_pair(query))
+    if free is not None:
+        how["max_pairs"] = min(most, free // _bytes_of_pair(query))
     boxes = _around(query.points, reach.radii)
     try:
         if query.others is None:
@@ -612,6 +624,8 @@ def _in_boxes(query: PointQuery, reach: Reach, sort: bool, parts: int, limit: in
             envs = (query.envs, query.other_envs) if worlds else None
             pairs = join(boxes, _around(query.found, reach.other_radii), env=envs, **how)
     except PairLimitExceeded:
+        if free is not None and how["max_pairs"] < most:
+            _check_room(query, reach, [how["max_pairs"] + 1], free)
         return None
     i, j = np.ascontiguousarray(pairs.T)
     near = near_among(query, i, j, reach, parts)

@@ -210,11 +210,23 @@ def pair_array(rows: int) -> PairArray:
 
 
 def result_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """The same of any shape and any type of 4 or 8 bytes."""
+    """The same of any shape and any type of 4 or 8 bytes; more than is free is refused.
+
+    Raises
+    ------
+    MemoryError
+        It does not fit: most systems promise more memory than they have.
+    """
     kind, count = np.dtype(dtype), math.prod(shape)
-    if count * kind.itemsize < SMALL:
+    size = count * kind.itemsize
+    if size < SMALL:
         return np.empty(shape, kind)
-    words = pair_array((count * kind.itemsize + 7) // 8).reshape(-1)
+    free = free_for(size)
+    if free is not None and size > free:
+        raise MemoryError(
+            f"results take {size / 1e9:.3g} GB more, and {free / 1e9:.3g} GB are free; ask for fewer"
+        )
+    words = pair_array((size + 7) // 8).reshape(-1)
     return words.view(kind)[:count].reshape(shape)
 
 
