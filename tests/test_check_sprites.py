@@ -111,7 +111,7 @@ def test_sprite_bodies_that_are_not_brought_along_are_found():
 
 
 def test_sprites_of_arcade_and_pyglet_are_seen():
-    from broadphase.world.sprites import picture_of
+    from broadphase.world.checks import picture_of
 
     arcade = SimpleNamespace(rect=SimpleNamespace(left=1, right=5, bottom=2, top=9))  # y points up
     pyglet = SimpleNamespace(x=1, y=2, width=4, height=7)

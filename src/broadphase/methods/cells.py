@@ -1,6 +1,7 @@
 """What the uniform grid and the spatial hash share: filling cells, the search, and the size of cells."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,7 +16,6 @@ from broadphase.kernels.cells import bins as kernel
 from broadphase.kernels.cells.bins import Bins, Lattice
 from broadphase.kernels.cells.pairs import pairs_in_cells, pairs_of_lists
 from broadphase.methods import thresholds
-from broadphase.methods.even_cells import side_for
 from broadphase.methods.sort_and_sweep import choose_axis
 from broadphase.methods.task import Found, Task, find_in_shares
 from broadphase.runtime import threads
@@ -213,6 +213,23 @@ def at_most(most_cells: int, size: float, world: tuple[FloatArray, FloatArray]) 
     """The cell size nearest above ``size`` with which the world has at most ``most_cells`` cells."""
     low, high = world
     return max(size, side_for((high - low).tolist(), max(1, most_cells)))
+
+
+def side_for(lengths: Sequence[float], cells: float) -> float:
+    """The side of cells of which this many fill a world of these lengths; an axis shorter than that has one.
+
+    Examples
+    --------
+    >>> [round(side_for(lengths, 4), 9) for lengths in ([4.0, 9.0], [0.5, 8.0])]
+    [3.0, 2.0]
+    """
+    long, side = [length for length in lengths if length > 0.0], 0.0
+    while long:
+        side = math.exp((sum(map(math.log, long)) - math.log(cells)) / len(long))
+        if len(long) == 1 or min(long) >= side:
+            return side
+        long = [length for length in long if length >= side]
+    return side  # rounded up beyond the longest axis: one cell
 
 
 def world_of(sample: Sample) -> tuple[FloatArray, FloatArray]:

@@ -36,7 +36,7 @@ from broadphase.kernels.points.fixed_radius import (
     search_near,
 )
 from broadphase.kernels.points.pair_lists import keep_near
-from broadphase.methods.even_cells import side_for
+from broadphase.methods.cells import side_for
 from broadphase.methods.nearest import curve_for
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points import thresholds

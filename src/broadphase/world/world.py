@@ -33,7 +33,7 @@ from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_bounds, as_tags, as_two
 from broadphase.world.bodies import LISTENED, Body, Categories, Rows
 from broadphase.world.body_arrays import Bodies
-from broadphase.world.checks import Checks
+from broadphase.world.checks import Checks, SpriteWatch
 from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
 from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Walk, code_of
@@ -48,7 +48,6 @@ from broadphase.world.outlines import KINDS, SHOWN, Kind, Outline, outlines
 from broadphase.world.queries import Queries, is_batch
 from broadphase.world.snapshot import Snapshot, restore, snapshot
 from broadphase.world.space import check_fills
-from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
 from broadphase.world.tile_listeners import TileCallback, TileListener
 from broadphase.world.tiles import Tile, TileMap

@@ -19,8 +19,7 @@ from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Rows
 from broadphase.world.hits import Hit, Movements, Walk, hits_of, walked_to
-from broadphase.world.movement.crossing import note_crossings
-from broadphase.world.movement.motion import Motion, Rollback
+from broadphase.world.movement.motion import Motion, Rollback, note_crossings
 from broadphase.world.movement.motion_many import ManyMotion, widen
 from broadphase.world.movement.sweep import checked_displacement
 from broadphase.world.state import State
