@@ -72,11 +72,17 @@ class FoundContacts(NamedTuple):
     """Which of them overlap; of the others, one was stopped by the other."""
     matcher: Matcher
 
-    def at(self, rows: npt.NDArray[Any] | slice) -> "FoundContacts":
+    def at(self, rows: Rows) -> "FoundContacts":
         """Some of them."""
-        ids, normals, depths, groups, overlaps, matcher = self
-        those = ids[rows], normals[rows], depths[rows], groups[rows], overlaps[rows], matcher
-        found: FoundContacts = _new(FoundContacts, those)
+        # `take` copies rows of two in a tenth of the time of an index.
+        columns = [column.take(rows, 0) for column in self[:5]]
+        found: FoundContacts = _new(FoundContacts, (*columns, self.matcher))
+        return found
+
+    def first(self, count: int) -> "FoundContacts":
+        """The first of them."""
+        columns = [column[:count] for column in self[:5]]
+        found: FoundContacts = _new(FoundContacts, (*columns, self.matcher))
         return found
 
 
@@ -178,7 +184,9 @@ class Contacts(Sequence[Contact]):
         """The same in short lists, so that no Python frame is entered for each."""
         matches, which = self._matches(np.arange(len(self)))
         matches = [tuple(one for one in found if getattr(one.listener, phase)) for found in matches]
-        rows = np.flatnonzero(np.array([bool(found) for found in matches], np.bool_)[which])
+        rows = np.arange(len(self))
+        if not all(matches):
+            rows = rows[np.array([bool(found) for found in matches], np.bool_)[which]]
         contact, new = Contact, _new
         for columns in self._columns_of(rows, matches, which[rows]):
             yield [
@@ -196,13 +204,15 @@ class Contacts(Sequence[Contact]):
         for found, first, second, normal, depth in chain.from_iterable(columns):
             yield {match: _contact(first, second, normal, depth, match.turned) for match in found}
 
-    def rows_for(self, listener: Listener, before: "Contacts | None" = None) -> ContactRows:
-        """The contacts that concern a listener, as it wants them; not those that already did before."""
-        turned = self._found.matcher.turned(listener, self._columns.groups)
-        if before is not None:
-            turned[before._found.matcher.turned(listener, before._columns.groups) == turned] = -1
-        rows: ContactRows = _new(ContactRows, kernel.turned_contacts(turned, *self._columns[:3]))
-        return rows
+    def rows_for(self, listeners: list[Listener], before: "Contacts | None" = None) -> list[ContactRows]:
+        """The contacts that concern each listener, as it wants them; not those that already did before."""
+        turned = self._turned(listeners)
+        for now, then in zip(turned, before._turned(listeners), strict=True) if before is not None else ():
+            now[now == then] = -1
+        return [_new(ContactRows, kernel.turned_contacts(one, *self._columns[:3])) for one in turned]
+
+    def _turned(self, listeners: list[Listener]) -> list[npt.NDArray[np.int8]]:
+        return self._found.matcher.turned(listeners, self._columns.groups)
 
     def _some(self, rows: Rows) -> Iterator[Contact]:
         columns = self._columns_of(rows, *self._matches(rows))
@@ -211,7 +221,7 @@ class Contacts(Sequence[Contact]):
 
     def _matches(self, rows: Rows) -> tuple[list[tuple[Match, ...]], npt.NDArray[np.intp]]:
         """The matches of some contacts, see `Matcher.of_rows`."""
-        groups, matcher = self._columns.groups[rows], self._found.matcher
+        groups, matcher = self._columns.groups.take(rows, 0), self._found.matcher
         if self._now is None:
             return matcher.of_rows(groups)
         pairs = zip(rows.tolist(), groups.tolist(), strict=True)
@@ -229,12 +239,12 @@ class Contacts(Sequence[Contact]):
         for begin in range(0, len(rows), _AT_ONCE):
             portion = rows[begin : begin + _AT_ONCE]
             found = [matches[k] for k in which[begin : begin + _AT_ONCE].tolist()]
-            pairs = [[bodies[i] for i in ids] for ids in self.ids[portion].T.tolist()]
+            pairs = [[bodies[i] for i in ids] for ids in self.ids.take(portion, 0).T.tolist()]
             for k, row in enumerate(portion.tolist()) if self._gone else ():
                 if row not in self._passed:
                     for side, i in enumerate(self.ids[row].tolist()):
                         pairs[side][k] = self._gone.get(i, pairs[side][k])
-            normals = zip(*self.normals[portion].T.tolist(), strict=True)
+            normals = zip(*self.normals.take(portion, 0).T.tolist(), strict=True)
             yield zip(found, *pairs, normals, self.depths[portion].tolist(), strict=True)
 
 
@@ -426,7 +436,7 @@ class ContactTracker:
         every: FoundContacts = _new(FoundContacts, (*columns, matcher))
         began, stayed, were, ended = which
         size, come, stay, gone, over, self.candidates = counts
-        now, bodies, store.shared = every.at(slice(size)), store.bodies, True
+        now, bodies, store.shared = every.first(size), store.bodies, True
         other, passed, ends = None, set[int](), every
         if before.matcher is not matcher or (over and store.gone):
             other, ends = matcher, every._replace(matcher=before.matcher)
@@ -442,13 +452,12 @@ class ContactTracker:
 
     def _many(self, began: Contacts, handed: Handed | None) -> Iterator[Call]:
         """The calls of listeners that want all contacts that began at once."""
-        for listener in began._found.matcher.listeners:
-            if listener.many is None:
-                continue
-            rows = began.rows_for(listener)
+        listeners = [one for one in began._found.matcher.listeners if one.many is not None]
+        found = began.rows_for(listeners)
+        more = found if handed is None else handed.now.rows_for(listeners, handed.before)
+        for listener, rows, others in zip(listeners, found, more, strict=True):
             if handed is not None:
-                more = handed.now.rows_for(listener, handed.before)
-                columns: Any = zip(rows, more, strict=True)
+                columns: Any = zip(rows, others, strict=True)
                 rows = ContactRows(*map(np.concatenate, columns))
                 rows = rows.at(np.lexsort((np.maximum(rows.a, rows.b), np.minimum(rows.a, rows.b))))
             if len(rows.a):

@@ -56,7 +56,8 @@ class ContactRows(NamedTuple):
 
     def at(self, chosen: npt.NDArray[np.intp]) -> "ContactRows":
         """Some of them."""
-        return ContactRows(self.a[chosen], self.b[chosen], self.normals[chosen], self.depths[chosen])
+        a, b, normals, depths = self
+        return ContactRows(a[chosen], b[chosen], normals.take(chosen, 0), depths[chosen])
 
 
 Callback: TypeAlias = Callable[[Contact], Any]
@@ -167,11 +168,16 @@ class Matcher:
             which = self._table[groups[:, 0], groups[:, 1]]
         return self._found, which
 
-    def turned(self, listener: Listener, groups: npt.NDArray[np.int32]) -> npt.NDArray[np.int8]:
-        """For each row of two groups, whether the second is the listener's ``a``; -1: not of its concern."""
+    def turned(self, listeners: list[Listener], groups: npt.NDArray[np.int32]) -> list[npt.NDArray[np.int8]]:
+        """For rows of two groups, whether the second is ``a`` of each listener; -1: not of its concern."""
         matches, which = self.of_rows(groups)
-        codes = [next((int(turned) for one, turned in found if one is listener), -1) for found in matches]
-        return np.array(codes, np.int8)[which]
+        codes = np.full((len(listeners), len(matches)), -1, np.int8)
+        places = {one: place for place, one in enumerate(listeners)}
+        for number, found in enumerate(matches):
+            for one, turned in found:
+                if one in places:
+                    codes[places[one], number] = turned
+        return [own[which] for own in codes]
 
 
 class Listeners:

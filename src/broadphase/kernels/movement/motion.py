@@ -14,7 +14,7 @@ import numpy.typing as npt
 from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few
-from broadphase.kernels.movement.crossing import HITS, cross_in_turn, cross_on_way
+from broadphase.kernels.movement.crossing import HITS, cross_in_turn, cross_on_way, passes_beside
 from broadphase.kernels.movement.depenetration import filled_in, free_place
 from broadphase.kernels.movement.one_way import sides_from
 from broadphase.kernels.movement.path import (
@@ -236,9 +236,17 @@ def _is_clear(shapes, row, dx, dy, table, buffers, blockers):
     box = bounds[0], bounds[1], shapes.width[row], shapes.height[row]
     swept = swept_region(*box, dx, dy, False)
     padded = enlarged(swept_bounds(bounds, dx, dy, _padding(bounds, dx, dy)))
+    start = shapes.x[row], shapes.y[row]
+    goal = start[0] + dx, start[1] + dy
     for k in range(blockers):
-        region = swept if is_box and table.kinds[buffers.near[k]] == BOX else padded
-        if bounds_overlap(edges_of_body(buffers.boxes, k), region):
+        other = np.int64(buffers.near[k])
+        region, place = (
+            swept if is_box and table.kinds[other] == BOX else padded,
+            (table.x[other], table.y[other]),
+        )
+        if bounds_overlap(edges_of_body(buffers.boxes, k), region) and not passes_beside(
+            shapes, row, start, goal, table, other, place
+        ):
             return False
     return True
 
