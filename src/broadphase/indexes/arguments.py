@@ -254,14 +254,6 @@ def _row_named(array: npt.NDArray[Any], name: str, row: int) -> str:
     return f"{name}[{row}] = {array[row].tolist()}" if array.ndim > 1 else f"{name} = {tuple(array.tolist())}"
 
 
-def count(value: Any, name: str, least: int) -> int:
-    """A whole number of at least ``least``."""
-    number = whole(value, name)
-    if number < least:
-        raise ValueError(f"{name} must be at least {least}; got {number}")
-    return number
-
-
 def bit_set(value: Any, name: str) -> int:
     """A set of 32 bits as an int."""
     if type(value) is int and 0 <= value <= EVERY_BIT:
