@@ -148,7 +148,7 @@ class Index(ById):
             raise ValueError(f"dtype must be float32 or float64; got {np.dtype(dtype)}")
         self._touching = arguments.flag(touching, "touching")
         self._sort = arguments.flag(sort, "sort")
-        self._threads = arguments.thread_limit(threads)
+        self._threads = None if threads is None else thread_count(threads)
         kept_in = np.dtype(np.float64 if first is None else first.dtype) if dtype is None else np.dtype(dtype)
         lengths = None if period is None else as_period(period, int(dim))
         if first is None:

@@ -28,7 +28,7 @@ from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.slopes import cast_rays
 from broadphase.kernels.tree import shapes as in_trees
 from broadphase.periods.images import nearest_of_images
-from broadphase.periods.rays import along, bounds_between, legs
+from broadphase.periods.rays import along, bounds_between, legs, unit_vectors
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import (
     PAIRS,
@@ -783,7 +783,4 @@ def _rays(origins: Any, directions: Any, max_distance: Any) -> Floats:
             f"direction[{bad_row}] = {vectors[bad_row].tolist()} points nowhere; "
             "one component must not be zero"
         )
-    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
-    vectors = vectors / largest
-    lengths = np.sqrt(vectors[:, 0] * vectors[:, 0] + vectors[:, 1] * vectors[:, 1])
-    return np.column_stack((starts, vectors / lengths[:, None], np.broadcast_to(max_distance, len(starts))))
+    return np.column_stack((starts, unit_vectors(vectors), np.broadcast_to(max_distance, len(starts))))
