@@ -402,7 +402,7 @@ class Body:
 
         Set it to ``"top"`` for a platform to jump up through; it may move, by `World.push`.  It is what a
         one-way tile at the same place is: it stops what enters through such a side, and is nothing to what is
-        inside when its movement begins.  Slanted sides count up to 60 degrees, round corners up to 45,
+        inside until that has left.  Slanted sides count up to 60 degrees, round corners up to 45,
         for each mover and whatever the ``steepest`` of `World.walk` is.  Rays and lines of sight are stopped
         by it on all sides; one-way tiles let them pass.
 

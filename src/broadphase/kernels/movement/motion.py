@@ -271,10 +271,7 @@ def sift(shapes, around, row, source, first, end, region, buffers):
         box = bounds_of(shapes, other)
         if not bounds_overlap(box, region):
             continue
-        sides = sides_from(shapes, row, shapes, other, one_way[other])
-        if sides == 0:
-            continue
-        put_near(buffers, blockers, other, box, sides)
+        put_near(buffers, blockers, other, box, sides_from(shapes, row, shapes, other, one_way[other]))
         blockers += 1
     return blockers, opened
 
@@ -344,10 +341,8 @@ def sift_images(mover, shapes, around, row, source, first, end, region, images, 
                 if rows == frame.x.shape[0]:
                     return np.int64(-1), opened
                 put_image(frame, rows, shapes, bodies.static, one_way, other, x, y)
-                sides = sides_from(mover[0], mover[1], table, rows, one_way[other])
-                if sides != 0:
-                    put_near(buffers, rows, rows, box, sides)
-                    rows += 1
+                put_near(buffers, rows, rows, box, sides_from(*mover, table, rows, one_way[other]))
+                rows += 1
     return rows, opened
 
 

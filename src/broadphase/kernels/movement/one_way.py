@@ -1,7 +1,7 @@
 """Which sides of a body can stop a mover.
 
 A one-way body is what a one-way tile at the same place is: it stops a mover that enters it through one of its
-sides.  What is inside when a movement begins is free of it until the movement ends.
+sides.  What is inside when a movement begins is free of it until it has left.
 """
 
 import numpy as np
@@ -14,6 +14,8 @@ from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 
 SLANTED = np.int64(16)
 """A bit beside those of sides: they may be slanted, and count up to 60 degrees from the axis."""
+STARTS_IN = np.int64(32)
+"""A bit beside those of sides: the mover starts in it, and is neither pushed nor stopped by it."""
 _STEEP = 0.5
 
 
@@ -41,7 +43,7 @@ def sides_of(table, row, one_way):
 
 @common
 def sides_from(columns, mover, table, other, one_way):
-    """The sides of a row that can stop a mover from where it is; 0: it is inside, and leaves freely.
+    """The sides of a row that can stop a mover, with `STARTS_IN` where it is inside, and leaves freely.
 
     What overlaps it by less than the tolerance rests on it if the normal leads out of one of its sides.
     """
@@ -52,7 +54,7 @@ def sides_from(columns, mover, table, other, one_way):
     if bounds_overlap(box, its):
         hit, nx, ny, depth = contact_of(columns, mover, table, other, False)
         if hit and not (depth <= max(tolerance_of(box), tolerance_of(its)) and blocks(sides, nx, ny)):
-            return np.int64(0)
+            return sides | STARTS_IN
     return sides
 
 

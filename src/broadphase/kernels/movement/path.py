@@ -25,6 +25,7 @@ import numpy.typing as npt
 from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.movement.depenetration import filled_in, push_from_walls, was_searched, write_overlaps
+from broadphase.kernels.movement.one_way import STARTS_IN
 from broadphase.kernels.movement.separation import push_from
 from broadphase.kernels.movement.sweep import (
     BEFORE_ALL,
@@ -59,7 +60,7 @@ class Buffers(NamedTuple):
     boxes: npt.NDArray[np.float64]
     """``(n, 4)``: their bounds."""
     sides: npt.NDArray[np.uint8]
-    """The sides of each that can stop the mover from where its movement begins, see `one_way.sides_from`."""
+    """The sides of each that can stop the mover, see `one_way.sides_from`."""
     open: npt.NDArray[np.int32]
     """Rows of bodies near the path that let the mover through: sensors, and layers that do not block."""
     chosen: npt.NDArray[np.int64]
@@ -130,7 +131,7 @@ def enlarged(region):
 def _choose(table, buffers, near, fixed, stage, searched, region):
     """Choose what reaches a region: how many, and whether all are boxes; -1 if more had to be searched.
 
-    Only what is fixed stops a body that is pushed.
+    Only what is fixed stops a body that is pushed, and not what is one-way and has it inside.
     """
     region = enlarged(region)
     if not was_searched(searched, region, buffers.numbers):
@@ -139,6 +140,8 @@ def _choose(table, buffers, near, fixed, stage, searched, region):
     for k in range(near):
         row = buffers.near[k]
         if (stage == PUSHED and not fixed[row]) or buffers.sides[k] == 0:
+            continue
+        if (stage == FREED or stage == PUSHED) and buffers.sides[k] & STARTS_IN != 0:
             continue
         if bounds_overlap(edges_of_body(buffers.boxes, k), region):
             only_boxes &= table.kinds[row] == BOX
@@ -181,7 +184,7 @@ def _push_of_others(mover, table, fixed, near, searched, chosen, buffers):
     # Whichever way it slides, it gets no farther than that.
     bounds, far = bounds_of(mover, ROW), (1.0 + 2.0 * TOLERANCE) * length(dx, dy)
     region = widened(bounds, far + 2.0 * tolerance_of(bounds))
-    chosen, _ = _choose(table, buffers, near, fixed, START, searched, region)
+    chosen, _ = _choose(table, buffers, near, fixed, FREED, searched, region)
     if chosen < 0:
         return dx, dy, False
     if pushers == 1:
@@ -212,13 +215,17 @@ def _write_start(name, mover, table, chosen, exact, grid, found, buffers):
     more = write_overlaps(mover, table, rows, buffers.boxes, numbers, exact, grid, hits[found:])
     if found + more > hits.shape[0]:
         return FULL, 0
+    end = found
     for k in range(found, found + more):
         body, row, tile = np.int64(hits[k, 0]), -1.0, (hits[k, 1], hits[k, 2])
         if body >= 0:
             row = float(rows[body])
+        if body >= 0 and buffers.sides[numbers[body]] & STARTS_IN != 0:
+            continue
         place = mover.x[ROW], mover.y[ROW]
-        _write(hits, k, name, 0.0, (hits[k, 3], hits[k, 4]), place, row, tile)
-    return DONE, more
+        _write(hits, end, name, 0.0, (hits[k, 3], hits[k, 4]), place, row, tile)
+        end += 1
+    return DONE, end - found
 
 
 @inline

@@ -415,10 +415,17 @@ def _meet(obstacles, k, walker, goal, tolerance):
 
 @inline
 def first_meeting(obstacles, count, walker, goal, tolerance):
-    """The first thing that a walker meets on a straight path: ``time, obstacle, side``."""
-    best, which, side = math.inf, -1, 0
+    """The first thing that a walker meets on a straight path: ``time, obstacle, side``.
+
+    Of the foot of a slope and a lower side, met at once, it is the lower one, whatever their order.
+    """
+    best, which, side, slanted = math.inf, -1, 0, False
     for k in range(count):
         time, through = _meet(obstacles, k, walker, goal, tolerance)
-        if time < best:
-            best, which, side = time, k, through
+        first, end = obstacles.first[k], obstacles.first[k + 1]
+        slopes = first < end and obstacles.planes[first, 3] == 0.0
+        at_once = which >= 0 and time == best and through == X_FACE and side == X_FACE
+        at_once = at_once and (slopes or slanted)
+        if time < best or (at_once and obstacles.boxes[k, 1] > obstacles.boxes[which, 1]):
+            best, which, side, slanted = time, k, through, slopes
     return best, which, side

@@ -15,7 +15,7 @@ from broadphase.geometry.shapes import Bounds, Shape, finite
 from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import motion, path, sweep, sweep_shapes
 from broadphase.kernels.movement.motion import Frame
-from broadphase.kernels.movement.one_way import sides_of_rows
+from broadphase.kernels.movement.one_way import STARTS_IN, sides_of_rows
 from broadphase.kernels.movement.path import Buffers
 from broadphase.kernels.shapes.queries import FEW
 from broadphase.world.bodies import ALL, Ignored
@@ -169,7 +169,7 @@ class Path:
             more_sides = np.empty_like(sides)
             one_way = self._frame.one_way[: self._near]
             sides_of_rows(columns_of(other), 0, self._table, each, one_way, more_sides)
-            sides &= more_sides
+            sides[more_sides & STARTS_IN != 0] = 0
         self._let_through()
         self._buffers.counts[4] = -1  # nothing is chosen yet from what is near
 
