@@ -310,6 +310,8 @@ class _Maker:
                 speed = self.number(-20, 20)
             if self.ramp:
                 speed = self.ramp * abs(speed)
+            if self.row and self.grid == 1:
+                speed = abs(speed) / 3  # up to the crates, where it is flush but for rounding
             pull = gravity * rng.choice([1, 1, 1, -2, 0, 3])
             way = (float(speed) * rng.choice([1, 1, 1, 0]), float(pull) * down[1])
             walkers = [

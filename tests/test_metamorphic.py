@@ -48,6 +48,8 @@ _KNOWN = (
     ("upside down", 3566),  # into a gap as high as the walker, from the side of the floor
     ("mirrored", 5559),  # a rider among movers that do not block was pushed out of one
     ("transposed", 21510),  # the end of a slot that is exactly as wide as the mover
+    ("tiles as bodies", 19323),  # bounced back onto the one-way body that it started in
+    ("in another order", 6141),  # the foot of a ramp at the corner of a wall
 )
 
 

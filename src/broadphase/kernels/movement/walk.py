@@ -414,7 +414,7 @@ def _walk(scene, n, m, mine, motions, period, rules, memory):
 
 @inline
 def _without_inside(buffers, count):
-    """Leave out what a walker starts inside of: it is free of that until its walk ends; returns how many stay."""
+    """Leave out what a walker starts in: it is free of that until its walk ends; returns how many stay."""
     kept = 0
     for k in range(count):
         if buffers.sides[k] & STARTS_IN == 0:
