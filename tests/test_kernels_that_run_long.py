@@ -73,6 +73,16 @@ def test_a_search_may_be_interrupted_at_every_check(monkeypatch, method):
     assert bp.count_pairs(boxes, method=method, threads=2) == right
 
 
+@compiled
+def test_reading_ways_may_be_interrupted(monkeypatch):
+    """No two are near each other, so nothing else takes long enough for a check."""
+    n, calls = 40_000, []
+    boxes = np.repeat(np.arange(float(n)), 4).reshape(n, 4)
+    monkeypatch.setattr(interrupts, "checks", [*interrupts.checks, lambda: calls.append(None)])
+    assert len(bp.swept_pairs(boxes, np.zeros((n, 2)), threads=1).pairs) == 0
+    assert len(calls) > 1
+
+
 QUESTIONS = {
     "query_box": lambda index, at: index.query_box(np.hstack((at, at + 1.0)), category=2),
     "query_radius": lambda index, at: index.query_radius(at, 1.0, category=2),

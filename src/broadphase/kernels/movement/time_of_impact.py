@@ -18,6 +18,7 @@ import math
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
+from broadphase.kernels.arrays.passes import answers_at
 from broadphase.kernels.boxes.few_boxes import find_pairs_of_few
 from broadphase.kernels.boxes.periodic import wrapped
 from broadphase.kernels.machine.interrupts import goes_on
@@ -334,6 +335,8 @@ def take_ways(sides, among, are_goals, period, touching):
         if columns == dim:
             sizes[row] = radius = radii[i]
         _bound_way(starts, goals, radius, row, longest, bounds)
+        if not answers_at(row):
+            return starts, goals, sizes, bounds, False
     return starts, goals, sizes, bounds, sound
 
 
