@@ -1,7 +1,6 @@
 """The examples are played: without a display, by themselves and by the test."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -19,7 +18,7 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 sys.path.insert(0, str(ROOT))
 
 from examples import components  # noqa: E402
-from examples.__main__ import NAMES, PROGRAMS, game_named  # noqa: E402
+from examples.__main__ import NAMES, game_named  # noqa: E402
 from examples.stage import handle, main, step  # noqa: E402
 
 steps = Later("examples.steps")  # imports Numba
@@ -90,21 +89,6 @@ def test_text_is_written_again_after_pygame_has_quit():
     pygame.quit()
     pygame.display.init()
     play(game_named("components")(), 2)
-
-
-def test_the_list_of_examples(tmp_path):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
-    done = subprocess.run(
-        [sys.executable, "-m", "examples"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=environment,
-        cwd=tmp_path,
-    )
-    lines = done.stdout.splitlines()
-    assert [line.split()[3] for line in lines] == [*NAMES, *PROGRAMS]
-    assert all(len(line.split()) > 6 for line in lines)
 
 
 @pytest.mark.parametrize("name", ["Flocking", "Grains", "Molecules"])
@@ -250,25 +234,3 @@ def test_every_example_restarts_and_pauses():
         assert before.any()
         assert game.timer.frames <= frames + 1
         play(game, 2)
-
-
-def test_without_pygame_one_line_says_what_to_install(tmp_path):
-    program = """if True:
-        import sys, runpy, importlib.util as util
-        real = util.find_spec
-        util.find_spec = lambda name, *rest: None if name == "pygame" else real(name, *rest)
-        sys.argv = ["examples", "dungeon"]
-        runpy.run_module("examples", run_name="__main__")
-    """
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-        cwd=tmp_path,
-    )
-    assert done.returncode == 1
-    assert done.stderr == "dungeon needs pygame: python -m pip install '.[pygame]'\n"
-    assert done.stdout == ""

@@ -1,17 +1,18 @@
 """The examples that simulate: flocks find together, a gas is as theory says, robots see what is there."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from test_no_warm_up import run
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from examples import gas, robots  # noqa: E402
+from examples.__main__ import NAMES, PROGRAMS  # noqa: E402
 
 
 @pytest.fixture
@@ -177,25 +178,27 @@ def test_a_gas_that_is_too_crowded_is_refused():
         gas.Gas(100, 0.5)
 
 
-def test_gas_and_robots_start_without_pygame(tmp_path):
+def test_gas_and_robots_start_without_pygame_and_games_say_in_one_line_what_to_install():
     program = """if True:
-        import sys
+        import importlib.util, runpy, sys
         sys.modules["pygame"] = sys.modules["esper"] = None
+        real = importlib.util.find_spec
+        gone = "pygame", "esper"
+        importlib.util.find_spec = lambda name, *rest: None if name in gone else real(name, *rest)
         from examples import __main__
-        __main__.find_spec = lambda name: None
         assert __main__.run(["robots", "--worlds", "2", "--frames", "1"]) == 0
-        assert __main__.run([]) == 0
-        assert __main__.run(["dungeon"]) == "dungeon needs pygame: python -m pip install '.[pygame]'"
         assert "'.[pygame,esper]'" in __main__.run(["components"])
+        sys.argv = ["examples", "dungeon"]
+        try:
+            runpy.run_path(__main__.__file__, run_name="__main__")
+        except SystemExit as ends:
+            assert ends.code == "dungeon needs pygame: python -m pip install '.[pygame]'", ends
+        else:
+            raise AssertionError("it ended as if it had run")
+        assert __main__.run([]) == 0
     """
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-        cwd=tmp_path,
-    )
-    assert done.stderr == ""
-    assert "rays a second" in done.stdout
+    said = run(program, PYTHONPATH=os.pathsep.join([str(ROOT), str(ROOT / "src")]))
+    assert "rays a second" in said
+    lines = said.splitlines()[-len([*NAMES, *PROGRAMS]) :]
+    assert [line.split()[3] for line in lines] == [*NAMES, *PROGRAMS]
+    assert all(len(line.split()) > 6 for line in lines)

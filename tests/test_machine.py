@@ -8,6 +8,7 @@ import os
 import platform
 import re
 import shutil
+import stat
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ from test_no_warm_up import run
 import broadphase as bp
 from broadphase.indexes import CLASSES
 from broadphase.kernels.arrays.sorting import argsort_keys
+from broadphase.kernels.machine import on_demand
 from broadphase.kernels.machine.mode import PLAIN, level
 from broadphase.kernels.machine.sources import fingerprint
 
@@ -434,52 +436,55 @@ def test_a_damaged_library_in_the_cache_is_made_again(copy, tmp_path, damage):
     assert library.read_bytes() == sound
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows keeps the folders of users apart")
+@pytest.fixture
+def folder_of(monkeypatch):
+    """The folder that a process would use whose user wants this one."""
+    if not hasattr(os, "geteuid"):
+        pytest.skip("Windows keeps the folders of users apart")
+
+    def used(wanted):
+        monkeypatch.setenv("BROADPHASE_CACHE", str(wanted))
+        on_demand.folder.cache_clear()
+        return on_demand.folder()
+
+    yield used
+    on_demand.folder.cache_clear()
+
+
+def mode_of(folder):
+    return stat.S_IMODE(folder.stat().st_mode)
+
+
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o757])
-def test_a_cache_that_others_may_write_to_is_not_used(copy, tmp_path, mode):
-    cache = tmp_path / "cache"
+def test_a_cache_that_others_may_write_to_is_not_used(folder_of, tmp_path, mode):
+    cache, link = tmp_path / "cache", tmp_path / "link"
     cache.mkdir()
-    script = """
-import sys; sys.path.insert(0, {!r})
-from broadphase.kernels.machine import on_demand as cache
-folders = cache.folder(), cache.subfolder("libraries")
-print(folders[0], *(oct(folder.stat().st_mode)[-3:] for folder in folders))
-"""
-    script = script.format(str(copy.parent))
     cache.chmod(mode)
-    used, own, inner = run(script, BROADPHASE_CACHE=str(cache)).split()
-    assert (used != str(cache), own, inner) == (True, "700", "700")
+    own = folder_of(cache)
+    assert own != cache
+    assert mode_of(own) == mode_of(on_demand.subfolder("libraries")) == 0o700
     cache.chmod(0o755)
     (cache / "libraries").mkdir()
     (cache / "libraries").chmod(mode)
     (cache / "libraries" / "planted.so").write_bytes(b"")
-    used, own, inner = run(script, BROADPHASE_CACHE=str(cache)).split()
-    assert (used, inner) == (str(cache), "700")
+    assert folder_of(cache) == cache
+    assert mode_of(on_demand.subfolder("libraries")) == 0o700
     assert not list((cache / "libraries").iterdir())
-    link = tmp_path / "link"
     link.symlink_to(cache)
-    assert run(script, BROADPHASE_CACHE=str(link)).split()[0] != str(link)
+    assert folder_of(link) != link
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows keeps the folders of users apart")
-def test_a_cache_of_another_user_is_not_used(copy, tmp_path):
-    script = f"""
-import os, sys; sys.path.insert(0, {str(copy.parent)!r})
-from broadphase.kernels.machine import on_demand as cache
-user = os.geteuid()
-os.geteuid = lambda: user + 1
-print(cache.folder())
-"""
-    used = run(script, BROADPHASE_CACHE=str(tmp_path)).strip()
-    assert used != str(tmp_path)
-    assert not Path(used).exists()  # it was for this process, and went with it
+def test_a_cache_of_another_user_is_not_used(folder_of, tmp_path, monkeypatch):
+    user = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+    assert folder_of(tmp_path) != tmp_path
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
-def test_a_forked_process_leaves_the_temporary_cache_to_its_parent(copy, tmp_path):
+def test_a_forked_process_leaves_the_temporary_cache_to_its_parent(tmp_path):
     tmp_path.chmod(0o777)
-    script = f"""
-import os, sys; sys.path.insert(0, {str(copy.parent)!r})
+    script = """
+import os, sys
 from broadphase.kernels.machine import on_demand as cache
 folder = cache.folder()
 if os.fork() == 0:
