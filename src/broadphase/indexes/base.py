@@ -201,16 +201,6 @@ class Index(ById):
         return {}
 
     @property
-    def dim(self) -> int:
-        """2 or 3."""
-        return self._reader.dim
-
-    @property
-    def dtype(self) -> "np.dtype[Any]":
-        """What the boxes are kept in."""
-        return self._reader.dtype
-
-    @property
     def touching(self) -> bool:
         """Whether boxes that share only an edge or a corner overlap."""
         return self._touching
@@ -224,11 +214,6 @@ class Index(ById):
     def period(self) -> tuple[float | None, ...] | None:
         """The length of the world on each axis; ``None`` for an axis without a period."""
         return self._space.period
-
-    @property
-    def envs(self) -> npt.NDArray[np.int64]:
-        """The environment of each box, in id order."""
-        return self._store.live_envs()
 
     @property
     def stats(self) -> Stats:

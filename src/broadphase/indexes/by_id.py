@@ -1,8 +1,9 @@
-"""What is kept by id, boxes and points alike: which ids there are, and removing."""
+"""What is kept by id, boxes and points alike: which ids there are, of what kind, and removing."""
 
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.indexes import arguments
 from broadphase.indexes.storage import BoxStore, IdArray, read_only
@@ -13,6 +14,17 @@ class ById:
     """Things with ids."""
 
     _store: BoxStore
+    _reader: arguments.Reader
+
+    @property
+    def dim(self) -> int:
+        """2 or 3."""
+        return self._reader.dim
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        """What they are kept in."""
+        return self._reader.dtype
 
     def remove(self, id: int) -> None:  # noqa: A002 - the word that users know
         """Remove one; its id is free for the next insert.
@@ -60,3 +72,8 @@ class ById:
     def ids(self) -> IdArray:
         """The ids in use, ascending: ``(len,)`` int32, read-only."""
         return read_only(self._store.ids())
+
+    @property
+    def envs(self) -> npt.NDArray[np.int64]:
+        """The environment of each, in id order."""
+        return self._store.live_envs()

@@ -235,16 +235,6 @@ class PointIndex(ById):
         return BoxStore(reader.dim, reader.dtype, what="point"), reader
 
     @property
-    def dim(self) -> int:
-        """2 or 3."""
-        return self._reader.dim
-
-    @property
-    def dtype(self) -> "np.dtype[Any]":
-        """What the points are kept in."""
-        return self._reader.dtype
-
-    @property
     def period(self) -> tuple[Any, ...] | None:
         """The length of the world on each axis, ``None`` without a period; or lattice vectors.
 
@@ -389,11 +379,6 @@ class PointIndex(ById):
     def _leave(self, ids: IdArray) -> None:
         self._forget()
         self._store.drop(ids)
-
-    @property
-    def envs(self) -> Envs:
-        """The environment of each point, in id order."""
-        return self._store.live_envs()
 
     @property
     def points(self) -> Points:
