@@ -302,7 +302,7 @@ def test_arrays_given_are_copied_and_arrays_held_may_be_written():
     ("options", "message"),
     [
         ({}, "n=, or where they are with positions="),
-        ({"n": -1}, "n must not be negative"),
+        ({"n": -1}, "n must be at least 0"),
         ({"n": 2, "positions": [[1, 1]]}, r"positions must have shape \(2, 2\)"),
         ({"n": 1, "positions": [[math.nan, 1]]}, r"positions\[0\] = \[nan, 1.0\] is not finite"),
         ({"n": 2, "radius": [1, 2, 3]}, "radius must be one number or one for each of the 2 balls"),

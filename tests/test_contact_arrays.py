@@ -76,9 +76,17 @@ def test_empty_arrays():
     [
         (lambda: contact_boxes([[0, 0, 1, 1]], []), ValueError, "a has 1 rows and b has 0"),
         (lambda: contact_boxes([[0, 0, 1, 1]], [[0] * 6]), ValueError, "same dimension"),
-        (lambda: contact_boxes([[0, 0, 1, 1]], [[0, 0, 1, 1]], [[0, 1]]), ValueError, r"pairs\[0, 1\] = 1"),
-        (lambda: contact_boxes([[0, 0, 1, 1]], [[0, 0, 1, 1]], [[-1, 0]]), ValueError, r"pairs\[0, 0\] = -1"),
-        (lambda: contact_boxes([[0, 0, 1, 1]], [[0, 0, 1, 1]], [[0.0, 0.0]]), TypeError, "integers"),
+        (
+            lambda: contact_boxes([[0, 0, 1, 1]], [[0, 0, 1, 1]], [[0, 1]]),
+            ValueError,
+            r"= \[0, 1\] names row 1",
+        ),
+        (
+            lambda: contact_boxes([[0, 0, 1, 1]], [[0, 0, 1, 1]], [[-1, 0]]),
+            ValueError,
+            r"names row -1",
+        ),
+        (lambda: contact_boxes([[0, 0, 1, 1]], [[0, 0, 1, 1]], [[0.0, 0.0]]), TypeError, "whole numbers"),
         (lambda: contact_boxes([[0, 0, 1, 1]], [[0, 0, 1, 1]], [0, 0]), ValueError, "shape"),
         (lambda: contact_boxes([[2, 0, 1, 1]], [[0, 0, 1, 1]]), ValueError, r"a\[0\] has min_x"),
         (lambda: contact_circles([[0, 0, -1]], [[0, 0, 1]]), ValueError, r"a\[0\]"),

@@ -152,18 +152,17 @@ def test_every_command_that_a_page_names_exists(command, capsys):
     assert f"broadphase {command}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_path_that_a_page_names_exists(page):
+def test_every_path_that_a_page_names_exists(each):
     """A bare file name may mean a file in any folder, a path only itself."""
     folders = [ROOT / name for name in ("src", "tests", "benchmarks", "docs", "examples")]
     names = {file.name for folder in folders for file in folder.rglob("*")}
     starts = (ROOT, ROOT / "src" / "broadphase", ROOT / "tests")
-    missing = [
-        path
-        for path in PATH.findall(text(page))
-        if path not in names and not any((start / path).exists() for start in starts)
-    ]
-    assert not missing
+
+    def check(page):
+        named = {path for path in PATH.findall(text(page)) if path not in names}
+        assert {path for path in named if not any((start / path).exists() for start in starts)} == set()
+
+    each(check, PAGES)
 
 
 def test_every_drawing_comes_out_in_light_and_dark(monkeypatch):

@@ -318,7 +318,7 @@ def test_places_without_a_path():
         (ValueError, r"cost has shape \(2,\), the map .* \(1, 3\)", (0, 0), {"cost": [1, 2]}),
         (ValueError, r"cost\[0, 1\] = 0.5 must be at least 1", (0, 0), {"cost": [[1, 0.5, 2]]}),
         (ValueError, r"cost\[0, 2\] = nan must be at least 1", (0, 0), {"cost": [[1, 2, math.nan]]}),
-        (ValueError, "max_distance must not be negative", (0, 0), {"max_distance": -1}),
+        (ValueError, "max_distance = -1 must not be negative", (0, 0), {"max_distance": -1}),
     ],
 )
 def test_what_is_wrong_is_named(error, said, goal, options):

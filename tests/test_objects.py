@@ -241,7 +241,7 @@ def wrong(**values):
         (wrong(), {"size": (1, 2, 3)}, ValueError, "size has 3 sides, the centres have 2 coordinates"),
         (wrong(), {"radius": 1, "size": 1}, TypeError, "give one of radius=, size= and rect="),
         (wrong(), {"rect": "radius"}, TypeError, r"\[0\] must be or have a rectangle; got a"),
-        (wrong(), {"radius": 1, "margin": -1}, ValueError, "margin must not be negative"),
+        (wrong(), {"radius": 1, "margin": -1}, ValueError, "margin = -1 must not be negative"),
         ([Enemy(), Enemy()], {"radius": "broken"}, ZeroDivisionError, "of the property"),
     ],
 )

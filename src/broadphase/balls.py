@@ -24,7 +24,7 @@ from broadphase.inputs import arrays
 from broadphase.inputs.arrays import as_float_array, settled
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
-from broadphase.inputs.numeric import plain, real, whole
+from broadphase.inputs.numeric import count, plain, real
 from broadphase.inputs.periods import as_period
 from broadphase.kernels.movement import balls as kernel
 from broadphase.periods.images import wrapped
@@ -398,10 +398,7 @@ def count_of(n: int | None, positions: Any) -> int:
         if positions is None:
             raise ValueError("say how many balls there are with n=, or where they are with positions=")
         return len(as_float_array(positions, "positions", POINTS))
-    count = whole(n, "n", "an int")
-    if count < 0:
-        raise ValueError(f"n must not be negative; got {count}")
-    return count
+    return count(n, "n", 0, "an int")
 
 
 def number(value: float, name: str, low: float, high: float) -> float:

@@ -18,6 +18,7 @@ import numpy as np
 from broadphase.api.one_shot import join, pairs
 from broadphase.geometry.shapes import Circle, Polygon
 from broadphase.inputs.foreign import POINTS, plain_rows, rectangle_of
+from broadphase.inputs.numeric import not_negative
 from broadphase.kernels.points.objects import (
     BOXES,
     CIRCLES,
@@ -138,8 +139,7 @@ def colliding(
     """
     things = _several(ones, "ones")
     targets = things if others is None else _several(others, "others")
-    if not margin >= 0.0:
-        raise ValueError(f"margin must not be negative or nan; got {margin}")
+    margin = not_negative(margin, "margin")
     if (radius is not None) + (size is not None) + (rect is not None) > 1:
         raise TypeError(
             "give one of radius=, size= and rect=, which holds for both lists; circles and rectangles in one "
@@ -151,11 +151,11 @@ def colliding(
     if targets is not things:
         other_read, other_rule = _read_as(targets, "others", at, radius, size, rect)
     found: list[tuple[Any, Any]] = []
-    if _few(read, other_read, rule, other_rule, (float(margin), TOUCHING), (things, targets, found)):
+    if _few(read, other_read, rule, other_rule, (margin, TOUCHING), (things, targets, found)):
         return found
     shapes = _shapes_of(read, "ones", *rule)
     other_shapes = None if targets is things else _shapes_of(other_read, "others", *other_rule)
-    touching = _touching(shapes, other_shapes, float(margin))
+    touching = _touching(shapes, other_shapes, margin)
     return [(things[one], targets[other]) for one, other in touching.tolist()]
 
 

@@ -15,7 +15,7 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.foreign import BOXES
 from broadphase.inputs.numeric import real
-from broadphase.runtime.memory import PairArray
+from broadphase.inputs.search import pairs_of_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,7 +112,7 @@ def draw_pairs(
 
     Raises
     ------
-    ValueError, MissingExtraError
+    TypeError, ValueError, MissingExtraError
         As `draw_boxes`; or a pair is not a pair of rows.
 
     Examples
@@ -120,7 +120,7 @@ def draw_pairs(
     >>> axes = draw_pairs([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]], [[0, 1]])
     """
     flat = _flat(boxes, projection)
-    rows = _checked_pairs(pairs, len(flat))
+    rows = pairs_of_rows(settled(pairs, "pairs"), "pairs", len(flat), len(flat))
     ax = _prepared(ax, flat, projection)
     overlapping = np.zeros(len(flat), np.bool_)
     overlapping[rows] = True
@@ -324,18 +324,6 @@ def _flat(boxes: Any, projection: Projection | None) -> npt.NDArray[np.float64]:
     elif projection is not None:
         raise ValueError(f"boxes are 2-D; projection={projection!r} is for 3-D boxes")
     return np.clip(array.astype(np.float64), -_FAR, _FAR)
-
-
-def _checked_pairs(pairs: Any, n: int) -> PairArray:
-    rows: PairArray = settled(pairs, "pairs")
-    if rows.size == 0:
-        return np.empty((0, 2), np.int32)
-    if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iu":
-        raise ValueError(f"pairs must be (m, 2) integers; got shape {rows.shape} of {rows.dtype}")
-    outside = np.flatnonzero(((rows < 0) | (rows >= n)).any(axis=1))
-    if len(outside):
-        raise ValueError(f"pairs[{outside[0]}] = {rows[outside[0]].tolist()} is not among the {n} boxes")
-    return rows
 
 
 def _finite_bounds(flat: BoxArray) -> npt.NDArray[np.float64]:

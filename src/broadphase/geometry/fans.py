@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from broadphase.inputs import numeric
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import WAYS
-from broadphase.inputs.numeric import real, whole
 from broadphase.kernels.shapes.table import POLYGON, ShapeColumns
 from broadphase.periods.rays import unit_vectors
 from broadphase.runtime.arrays import Floats
@@ -51,16 +51,14 @@ def ray_fan(direction: Any, angle: float, count: int) -> Floats:
     [[10.0, -10.0], [10.0, 0.0], [10.0, 10.0]]
     """
     units = as_units(direction)
-    degrees, most = as_angle(angle), whole(count, "count")
-    if most < 2:
-        raise ValueError(f"count = {most} must be at least 2")
+    degrees, most = as_angle(angle), numeric.count(count, "count", 2)
     turns = np.radians(np.linspace(-0.5 * degrees, 0.5 * degrees, most, endpoint=degrees < 360.0))
     return _turned(units[..., None, :], turns)
 
 
 def as_angle(angle: Any) -> float:
     """An angle from more than 0 up to 360 degrees."""
-    degrees = real(angle, "angle")
+    degrees = numeric.real(angle, "angle")
     if not 0.0 < degrees <= 360.0:
         raise ValueError(f"angle = {degrees:g} must be more than 0 and at most 360 degrees")
     return degrees

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from broadphase.geometry.shapes import Shape, as_known_shape, row_of
 from broadphase.inputs import Rectangle, Sprite
-from broadphase.inputs.arrays import as_float_array, as_plain_array, settled
+from broadphase.inputs.arrays import as_float_array, settled
 from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.foreign import BOXES, CIRCLES
+from broadphase.inputs.search import pairs_of_rows
 from broadphase.kernels.shapes import contact as kernel
 from broadphase.runtime.arrays import briefly
-from broadphase.runtime.memory import PairArray
 
 
 class ShapeContact(NamedTuple):
@@ -182,31 +182,12 @@ def contact_circles(a: Any, b: Any, pairs: Any = None, *, touching: bool = False
     return _run(kernel.contact_circles, first, second, pairs, touching, 2)
 
 
-def as_pairs(pairs: Any, rows_of_a: int, rows_of_b: int) -> PairArray:
-    """Check an ``(m, 2)`` array of row numbers."""
-    array = as_plain_array(pairs, "pairs")
-    if array.size == 0:
-        return np.empty((0, 2), np.int32)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"pairs must hold integers; got dtype {array.dtype}")
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise ValueError(f"pairs must have shape (m, 2); got shape {array.shape}")
-    for column, rows in enumerate((rows_of_a, rows_of_b)):
-        outside = np.flatnonzero((array[:, column] < 0) | (array[:, column] >= rows))
-        if len(outside):
-            row = int(outside[0])
-            raise ValueError(
-                f"pairs[{row}, {column}] = {array[row, column]} is no row: {'ab'[column]} has {rows} rows"
-            )
-    return np.ascontiguousarray(array, np.int32)
-
-
 def _run(
     contacts: Callable[..., None], a: BoxArray, b: BoxArray, pairs: Any, touching: bool, dim: int
 ) -> ContactArrays:
     rows = np.empty((0, 2), np.int32)
     if pairs is not None:
-        rows = as_pairs(pairs, len(a), len(b))
+        rows = pairs_of_rows(pairs, "pairs", len(a), len(b))
     elif len(a) != len(b):
         raise ValueError(f"a has {len(a)} rows and b has {len(b)}; give pairs=, or as many of both")
     count = len(a) if pairs is None else len(rows)

@@ -20,7 +20,7 @@ from broadphase.inputs.arrays import as_float_array, as_plain_array, settled
 from broadphase.inputs.boxes import BoxArray, check_sound, unsound_box_error
 from broadphase.inputs.environments import BOX_WIDTHS
 from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
-from broadphase.inputs.numeric import thread_count, whole
+from broadphase.inputs.numeric import whole
 from broadphase.kernels.arrays.results import FEW_IDS, first_bad_id
 from broadphase.kernels.boxes.checks import first_bad_point, first_unsound_row, join_rays
 from broadphase.runtime.memory import result_array
@@ -254,14 +254,6 @@ def _row_named(array: npt.NDArray[Any], name: str, row: int) -> str:
     return f"{name}[{row}] = {array[row].tolist()}" if array.ndim > 1 else f"{name} = {tuple(array.tolist())}"
 
 
-def count(value: Any, name: str, least: int) -> int:
-    """A whole number of at least ``least``."""
-    number = whole(value, name)
-    if number < least:
-        raise ValueError(f"{name} must be at least {least}; got {number}")
-    return number
-
-
 def bit_set(value: Any, name: str) -> int:
     """A set of 32 bits as an int."""
     if type(value) is int and 0 <= value <= EVERY_BIT:
@@ -383,11 +375,6 @@ def flag(value: Any, name: str) -> bool:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise TypeError(f"{name} must be True or False; got {value!r}")
-
-
-def thread_limit(limit: int | None) -> int | None:
-    """The most threads that a call may use; ``None``, for all cores, stays None."""
-    return None if limit is None else thread_count(limit)
 
 
 def known_id(store: BoxStore, value: Any) -> int:

@@ -33,7 +33,7 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray, check_sound, copy_sound
 from broadphase.inputs.environments import BOX_WIDTHS, as_env, in_rows, rows_of_worlds
 from broadphase.inputs.foreign import BOXES
-from broadphase.inputs.numeric import thread_count
+from broadphase.inputs.numeric import count, thread_count
 from broadphase.inputs.periods import as_period
 from broadphase.inputs.search import bit_sets, static_flags
 from broadphase.kernels.boxes.overlap import SHARED
@@ -148,7 +148,7 @@ class Index(ById):
             raise ValueError(f"dtype must be float32 or float64; got {np.dtype(dtype)}")
         self._touching = arguments.flag(touching, "touching")
         self._sort = arguments.flag(sort, "sort")
-        self._threads = arguments.thread_limit(threads)
+        self._threads = None if threads is None else thread_count(threads)
         kept_in = np.dtype(np.float64 if first is None else first.dtype) if dtype is None else np.dtype(dtype)
         lengths = None if period is None else as_period(period, int(dim))
         if first is None:
@@ -419,7 +419,7 @@ class Index(ById):
 
     def reserve(self, n: int) -> None:
         """Reserve memory for ``n`` boxes in all, so that filling the index copies nothing."""
-        capacity = arguments.count(n, "n", 0)
+        capacity = count(n, "n", 0)
         self._store.reserve(capacity)
         self._space.structure.reserve(capacity)
 
@@ -965,7 +965,7 @@ class Index(ById):
         (point,), env, axes = self._in_rows(
             env, (self._reader.settled(point, self.dim, "point"), "point", self.dim)
         )
-        most = arguments.count(k, "k", 1)
+        most = count(k, "k")
         at = self._reader.point_or_points(point, "point", finite=True)
         space, points, single = self._placed(at, env)
         most = max(min(most, self._store.live), 1) if single else most

@@ -189,22 +189,27 @@ def as_excluded(exclude: Any, n: int, m: int, among: bool) -> npt.NDArray[np.int
 
     Of rows ``among`` themselves the lesser is first.
     """
-    if exclude.size == 0:
-        return np.empty((2, 0), np.int32)
-    if exclude.dtype.kind not in "iu":
-        raise TypeError(f"exclude must hold whole numbers, pairs of rows; got dtype {exclude.dtype}")
-    if exclude.ndim != 2 or exclude.shape[1] != 2:
-        raise ValueError(f"exclude must have shape (k, 2), a pair a row; got shape {exclude.shape}")
-    lengths = np.array((n, m))
-    outside = (exclude < 0) | (exclude >= lengths)
-    if outside.any():
-        row, side = np.argwhere(outside)[0].tolist()
-        raise ValueError(
-            f"exclude[{row}] = {exclude[row].tolist()} names row {exclude[row, side]}; "
-            f"there are {lengths[side]} rows"
-        )
-    i, j = exclude.astype(np.int64).T
+    i, j = pairs_of_rows(exclude, "exclude", n, m).astype(np.int64).T
     if among:
         i, j = np.minimum(i, j), np.maximum(i, j)
     keys = np.sort(i << 32 | j)
     return np.stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32)
+
+
+def pairs_of_rows(pairs: npt.NDArray[Any], name: str, n: int, m: int) -> npt.NDArray[np.int32]:
+    """Pairs of one of ``n`` rows and one of ``m``, checked: ``(k, 2)``."""
+    if pairs.size == 0:
+        return np.empty((0, 2), np.int32)
+    if pairs.dtype.kind not in "iu":
+        raise TypeError(f"{name} must hold whole numbers, pairs of rows; got dtype {pairs.dtype}")
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise ValueError(f"{name} must have shape (k, 2), a pair a row; got shape {pairs.shape}")
+    lengths = np.array((n, m))
+    outside = (pairs < 0) | (pairs >= lengths)
+    if outside.any():
+        row, side = np.argwhere(outside)[0].tolist()
+        raise ValueError(
+            f"{name}[{row}] = {pairs[row].tolist()} names row {pairs[row, side]}; "
+            f"there are {lengths[side]} rows"
+        )
+    return np.ascontiguousarray(pairs, np.int32)

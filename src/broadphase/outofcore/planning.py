@@ -20,7 +20,7 @@ import pyarrow as pa
 from broadphase.errors import FileError, path_of
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray
-from broadphase.inputs.numeric import whole
+from broadphase.inputs.numeric import count, whole
 from broadphase.inputs.search import bit_sets, static_flags
 from broadphase.methods.task import pair_limit
 from broadphase.outofcore.inputs import (
@@ -241,10 +241,7 @@ def worker_count(executor: Any, workers: int | None) -> int:
             f"(of Dask: client.get_executor()); got {type(executor).__name__}"
         )
     if workers is not None:
-        number = whole(workers, "workers", "an int or None")
-        if number < 1:
-            raise ValueError(f"workers must be at least 1; got {number}")
-        return number
+        return count(workers, "workers", wanted="an int or None")
     client = getattr(executor, "_client", None)  # of Dask
     if client is not None:
         return max(1, int(sum(client.nthreads().values())))

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes.results import Nearest
-from broadphase.inputs.numeric import whole
+from broadphase.inputs.numeric import count
 from broadphase.inputs.points import Numbers, PointQuery, Points, as_distance, rounded
 from broadphase.inputs.search import as_excluded
 from broadphase.kernels.points.nearest_points import Scale, Tree
@@ -155,17 +155,9 @@ class Places(NamedTuple):
 def as_places(k: Any) -> Places:
     """Check ``k``: how many of the nearest, or a list of places."""
     if not isinstance(k, (list, tuple)):
-        return Places(as_count(k), None)
-    columns = [as_count(one, f"k[{place}]") - 1 for place, one in enumerate(k)]
+        return Places(count(k, "k", wanted="an int"), None)
+    columns = [count(one, f"k[{place}]", wanted="an int") - 1 for place, one in enumerate(k)]
     return Places(max(columns, default=0) + 1, columns)
-
-
-def as_count(k: Any, name: str = "k") -> int:
-    """Check ``k``, the number of nearest points."""
-    count = whole(k, name, "an int")
-    if count < 1:
-        raise ValueError(f"{name} must be at least 1; got {count}")
-    return count
 
 
 Rows = npt.NDArray[np.intp]

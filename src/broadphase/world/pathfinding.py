@@ -10,6 +10,7 @@ import numpy.typing as npt
 from broadphase.inputs import Place, RowsLike
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import NUMBERS
+from broadphase.inputs.numeric import not_negative
 from broadphase.kernels.tiles import pathfinding as kernel
 from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.runtime.arrays import Floats, distinct
@@ -239,10 +240,7 @@ def as_walker(size: Any, diagonal: Any, max_distance: Any) -> Walker:
     if not isinstance(diagonal, (bool, np.bool_, str)) or diagonal not in _DIAGONALS:
         kind = ValueError if isinstance(diagonal, str) else TypeError
         raise kind(f'diagonal must be True, False, "corners" or "always"; got {diagonal!r}')
-    farthest = float(max_distance)
-    if not farthest >= 0.0:
-        raise ValueError(f"max_distance must not be negative or nan; got {max_distance}")
-    return Walker(wide, high, _DIAGONALS[diagonal], farthest)
+    return Walker(wide, high, _DIAGONALS[diagonal], not_negative(max_distance, "max_distance"))
 
 
 def as_cost(values: Any, shape: tuple[int, ...]) -> Floats:

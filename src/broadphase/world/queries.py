@@ -21,14 +21,14 @@ from broadphase.indexes.results import Nearest, RayHit, RayHits
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import as_boxes
 from broadphase.inputs.foreign import BOXES, POINTS, WAYS
-from broadphase.inputs.numeric import as_numpy, real
+from broadphase.inputs.numeric import as_numpy, count, not_negative
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.slopes import cast_rays
 from broadphase.kernels.tree import shapes as in_trees
 from broadphase.periods.images import nearest_of_images
-from broadphase.periods.rays import along, bounds_between, legs
+from broadphase.periods.rays import along, bounds_between, legs, unit_vectors
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import (
     PAIRS,
@@ -160,7 +160,7 @@ class Queries:
         if is_batch(center):
             return self._circles(center, r, rules)
         place, rules = self._place(center, "center", rules)
-        radius = _distance(r, "r")
+        radius = not_negative(r, "r")
         if radius >= _FARTHEST:
             return self.box((-math.inf, -math.inf, math.inf, math.inf), rules, as_ids)
         found = self._found_as_given(place, False, radius, rules, as_ids)
@@ -338,7 +338,7 @@ class Queries:
     ) -> tuple[_Place, _Place, float, Rules]:
         """The arguments of a ray, checked."""
         (start, rules), (dx, dy) = self._place(origin, "origin", rules), as_two(direction, "direction")
-        length = _distance(max_distance, "max_distance")
+        length = not_negative(max_distance, "max_distance")
         if dx == 0.0 and dy == 0.0:
             raise ValueError(f"direction = {direction} points nowhere; one component must not be zero")
         return start, (dx, dy), length, rules
@@ -602,7 +602,7 @@ class Queries:
         store, is_periodic = self._store, self._space.periodic
         most: int = k
         if type(k) is not int or not 0 < k <= store.live:
-            most = min(arguments.count(k, "k", 1), max(store.live, 1))
+            most = min(count(k, "k"), max(store.live, 1))
         bodies: list[Any] = []
         found: Any = None
         if not is_periodic:
@@ -629,7 +629,7 @@ class Queries:
                 return Nearest(few[0], few[1])
         (points, ignore), axes = _in_rows((points, "point", 2), (_no_empty(ignore), "ignore", 0))
         places = np.atleast_2d(as_points(points, "point"))
-        most = arguments.count(k, "k", 1)
+        most = count(k, "k")
         ignored = self._left_out(ignore, len(places), "points")
         if self._space.periodic:
             found = self._nearest_around(self._space.places(places), most, ignored, rules)
@@ -737,16 +737,6 @@ def _in_rows(*given: arguments.Named) -> tuple[list[Any], arguments.Axes | None]
     return rows, axes
 
 
-def _distance(value: Any, name: str) -> float:
-    """A distance: not negative, not NaN, infinity is legal."""
-    if type(value) is float and value >= 0.0:  # the usual case, in a fifth of the time
-        return value
-    number = real(value, name)
-    if not number >= 0.0:
-        raise ValueError(f"{name} = {number} must not be negative or nan")
-    return number
-
-
 def _once_around(space: Space, bounds: Floats, shapes: ShapeColumns) -> tuple[Floats, ShapeColumns]:
     """The same queries, cut so that no image is searched for twice.
 
@@ -793,7 +783,4 @@ def _rays(origins: Any, directions: Any, max_distance: Any) -> Floats:
             f"direction[{bad_row}] = {vectors[bad_row].tolist()} points nowhere; "
             "one component must not be zero"
         )
-    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
-    vectors = vectors / largest
-    lengths = np.sqrt(vectors[:, 0] * vectors[:, 0] + vectors[:, 1] * vectors[:, 1])
-    return np.column_stack((starts, vectors / lengths[:, None], np.broadcast_to(max_distance, len(starts))))
+    return np.column_stack((starts, unit_vectors(vectors), np.broadcast_to(max_distance, len(starts))))

@@ -18,6 +18,7 @@ from broadphase.errors import hinting, instead, with_hints
 from broadphase.geometry.shapes import Bounds, Polygon, finite
 from broadphase.indexes.arguments import flag
 from broadphase.inputs.foreign import WAYS
+from broadphase.inputs.numeric import not_negative
 from broadphase.kernels.tiles import grid as kernel
 from broadphase.kernels.tiles import slopes
 from broadphase.kernels.tiles.field_of_view import find_visible
@@ -643,8 +644,7 @@ class TileMap:
             The arguments are not finite numbers of these shapes, a direction is 0, or ``max_distance`` is
             negative or NaN.
         """
-        if not max_distance >= 0.0:
-            raise ValueError(f"max_distance must not be negative; got {max_distance}")
+        max_distance = not_negative(max_distance, "max_distance")
         if isinstance(origin, tuple) and isinstance(direction, tuple):
             return self._cast_one(as_two(origin, "origin"), as_two(direction, "direction"), max_distance)
         starts, directions = as_points(origin, "origin"), as_points(direction, "direction", WAYS)
@@ -661,7 +661,7 @@ class TileMap:
     def _cast_one(self, start: Sequence[float], direction: Sequence[float], longest: float) -> TileHit | None:
         if direction[0] == 0.0 and direction[1] == 0.0:
             raise ValueError("direction has no length")
-        ray = start[0], start[1], direction[0], direction[1], float(longest)
+        ray = start[0], start[1], direction[0], direction[1], longest
         column, row, distance, nx, ny, x, y = slopes.cast_far(self._grid, *ray)
         return None if column < 0 else TileHit(Tile(column, row), distance, (nx, ny), (x, y))
 
@@ -866,9 +866,8 @@ class TileMap:
         [[1, 1, 1, 1, 0, 0], [1, 1, 1, 0, 0, 0], [1, 1, 1, 1, 0, 0]]
         """
         column, row = as_tile(place, "place", self._grid.solid.shape)
-        if not radius >= 0.0:
-            raise ValueError(f"radius must not be negative or nan; got {radius}")
-        visible: npt.NDArray[np.bool_] = find_visible(self._grid.solid, column, row, float(radius))
+        reach = not_negative(radius, "radius")
+        visible: npt.NDArray[np.bool_] = find_visible(self._grid.solid, column, row, reach)
         return visible
 
 

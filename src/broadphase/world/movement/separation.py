@@ -7,7 +7,7 @@ import numpy as np
 from broadphase.api.one_shot import pairs
 from broadphase.errors import PairLimitExceeded
 from broadphase.indexes.storage import EVERY_BIT
-from broadphase.inputs.numeric import real
+from broadphase.inputs.numeric import not_negative, real
 from broadphase.kernels.movement.separation import push_apart
 from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import PairArray
@@ -56,10 +56,7 @@ def _pushes(state: State, rows: Rows, share: float, max_step: Any) -> Floats:
         sizes = bounds[:, 2:] - bounds[:, :2]
         most = 0.5 * np.minimum(sizes[:, 0], sizes[:, 1])
     else:
-        farthest = real(max_step, "max_step")
-        if not farthest >= 0.0:
-            raise ValueError(f"max_step = {farthest:g} must not be negative or nan")
-        most = np.full(len(rows), farthest)
+        most = np.full(len(rows), not_negative(max_step, "max_step"))
     candidates, shapes = _near(state, rows, bounds), rows.astype(np.int64)
     owners, shift = np.arange(len(rows), dtype=np.int64), np.zeros((len(rows), 2))
     if state.space.periodic:
