@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from importlib import import_module
@@ -227,12 +228,12 @@ class WorldWarning(UserWarning):
     """
 
 
-def users_level() -> int:
-    """The ``stacklevel`` of the first line outside of this package, for a warning that the caller gives."""
-    level, frame = 1, sys._getframe(1).f_back
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "broadphase":
+def warn_of_world(said: str) -> None:
+    """Give a `WorldWarning` for the line outside of this package from which it was called."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "broadphase":
         level, frame = level + 1, frame.f_back
-    return level + 1
+    warnings.warn(WorldWarning(said), stacklevel=level)
 
 
 class MissingExtraError(ImportError):

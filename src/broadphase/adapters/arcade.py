@@ -18,7 +18,6 @@ near that hit boxes are compared.
 """
 
 import math
-import warnings
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, partial
@@ -31,7 +30,7 @@ import numpy.typing as npt
 
 from broadphase.adapters.following import Following, Leader, M, as_leader, said_of_astray
 from broadphase.api.one_shot import join
-from broadphase.errors import WorldWarning, need, users_level
+from broadphase.errors import need, warn_of_world
 from broadphase.geometry.polygons import orient
 from broadphase.geometry.shapes import Box, Polygon, Shape
 from broadphase.kernels.shapes import sprites as sprite_kernels
@@ -521,9 +520,7 @@ class SpriteBodies(Following[_Pair]):
             if now == pair.state:
                 if pair.body.position != pair.at:
                     if self.world.check_sprites:
-                        warnings.warn(
-                            WorldWarning(said_of_astray(sprite, pair.body)), stacklevel=users_level()
-                        )
+                        warn_of_world(said_of_astray(sprite, pair.body))
                     moved.append(pair)
                     places.append(pair.at)
                 continue

@@ -1,6 +1,5 @@
 """pygame sprites in a `broadphase.World`: bodies for sprites, groups with bodies, and drawing."""
 
-import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.adapters.following import Following, Give, Leader, M, as_leader, said_of_astray
-from broadphase.errors import WorldWarning, need, users_level
+from broadphase.errors import need, warn_of_world
 from broadphase.geometry.shapes import Box, Circle, Shape, extent
 from broadphase.inputs import foreign
 from broadphase.inputs.arrays import settled
@@ -370,9 +369,7 @@ class SpriteBodies(Following[_Followed]):
             one.body.shape = _shape(sprites[k], one.round, rects[k].tolist())
         if astray and self.world.check_sprites:
             for k in np.flatnonzero(kinds == ASTRAY).tolist():
-                warnings.warn(
-                    WorldWarning(said_of_astray(sprites[k], known[sprites[k]].body)), stacklevel=users_level()
-                )
+                warn_of_world(said_of_astray(sprites[k], known[sprites[k]].body))
         if len(placed):
             store.put_many(placed, goals)
         if len(placed) or resized:

@@ -5,7 +5,6 @@ also warns of sprites that have moved without their bodies (`SpriteWatch`).
 """
 
 import math
-import warnings
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -14,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import WorldWarning, users_level
+from broadphase.errors import warn_of_world
 from broadphase.geometry.narrow_phase import overlap
 from broadphase.geometry.shapes import Bounds
 from broadphase.indexes.results import RayHit, RayHits
@@ -120,7 +119,7 @@ class Checks:
                 waited = self._waiting[what, tag]
                 said = f"no {what} {tag!r} in {waited} updates, and {called} asks for it{hint}"
                 if waited == _PATIENCE[bool(similar)]:
-                    warnings.warn(WorldWarning(said), stacklevel=users_level())
+                    warn_of_world(said)
 
     def _look_at_bullets(self) -> None:
         """Warn of a sensor that is to stop at hits, but flew into a static body unheard."""
@@ -274,7 +273,7 @@ class Checks:
     def _say(self, what: Any, said: str) -> None:
         if what not in self._said:
             self._said.add(what)
-            warnings.warn(WorldWarning(said), stacklevel=users_level())
+            warn_of_world(said)
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -339,7 +338,7 @@ class SpriteWatch:
                 self._sprites[body] = _Sprite(picture, body.bounds)
             elif not sprite_state.reported and _goes_astray(sprite_state, picture, body.bounds):
                 sprite_state.reported = True
-                warnings.warn(WorldWarning(_warning(body, picture)), stacklevel=users_level())
+                warn_of_world(_warning(body, picture))
 
 
 def picture_of(sprite: Any) -> Bounds | None:
