@@ -138,22 +138,6 @@ def test_collide_is_every_pair_of_one_list(kind, test):
     assert ours.collide([]) == []
 
 
-def test_one_sprite_against_a_group():
-    for seed in range(8):
-        for test in TESTS.values():
-            a, b, _ = world(seed)
-            c, d, _ = world(seed)
-            one, other = a.sprites()[0], c.sprites()[0]
-            assert outcome(ours.spritecollideany, one, b, test) == outcome(
-                sprite.spritecollideany, other, d, test
-            )
-            for kill in (False, True):
-                assert outcome(ours.spritecollide, one, b, kill, test) == outcome(
-                    sprite.spritecollide, other, d, kill, test
-                )
-            assert names(list(b)) == names(list(d))
-
-
 class Exploding(NamedSprite):
     """Killing one moves the next, brings a new one into the group, and pushes everybody to the right."""
 

@@ -6,7 +6,7 @@ import pytest
 
 pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
 from pygame import sprite  # noqa: E402
-from sprite_helpers import NamedSprite  # noqa: E402
+from sprite_helpers import NamedSprite, outcome  # noqa: E402
 
 from broadphase.adapters import pygame as ours  # noqa: E402
 
@@ -37,18 +37,6 @@ def members(seed, count, small):
     return made
 
 
-def outcome(function, *arguments):
-    try:
-        found = function(*arguments)
-    except Exception as error:
-        return type(error), str(error)
-    return (
-        [getattr(one, "name", "bare") for one in found]
-        if isinstance(found, list)
-        else getattr(found, "name", None)
-    )
-
-
 @pytest.mark.parametrize("test", TESTS, ids=["rects", "masks", "collide_rect", "circles", "own"])
 @pytest.mark.parametrize("small", [True, False])
 def test_the_answers_are_pygames(test, small, monkeypatch):
@@ -76,6 +64,7 @@ def test_what_is_missing_is_pygames_error(missing, row, test, monkeypatch):
     monkeypatch.setattr(ours, "_FEW_MASKS", 5)
     made = members(1, 6, small=True)
     bare = made[row] = sprite.Sprite()
+    bare.name = "bare"
     if missing == "mask":
         bare.rect = pygame.Rect(0, 0, 5, 5)
     else:
