@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+from functools import cache
 
 import numpy as np
 import pytest
@@ -24,14 +26,25 @@ async (drawn) => {
 STATIC, SENSOR, OVERLAPS = 1, 2, 4
 
 
+@pytest.fixture(scope="module")
+def page_of(tmp_path_factory):
+    """The page of a recording, written when it is first asked for."""
+
+    @cache
+    def written(path):
+        page_path = tmp_path_factory.mktemp("page") / "page.html"
+        assert run(["replay", str(path), "--html", str(page_path), "--methods", *METHODS]) == 0
+        return page_path
+
+    return written
+
+
 @pytest.fixture
-def opened(tmp_path, tabs):
-    """Writes the page of a recording and opens it from the file."""
+def opened(page_of, tabs):
+    """Opens the page of a recording from the file."""
 
     def at(path, number="", **options):
-        page_path = tmp_path / "page.html"
-        assert run(["replay", str(path), "--html", str(page_path), "--methods", *METHODS]) == 0
-        page = tabs(page_path.as_uri() + number, **options)
+        page = tabs(page_of(path).as_uri() + number, **options)
         until(page, "globalThis.replay?.drawn > 0")
         return page
 
@@ -94,8 +107,9 @@ def crowded(tmp_path_factory):
     return path
 
 
-def test_the_page_holds_what_was_recorded(opened, path, monkeypatch):
+def test_the_page_holds_what_was_recorded(opened, path, monkeypatch, tmp_path):
     monkeypatch.setattr(replay, "_BLOCK", 100)  # so that there are some
+    path = shutil.copy(path, tmp_path)  # whose page is of this test
     page, recording = opened(path), bp.Recording(path)
     assert len(page.evaluate("replay.data.blocks")) > 2
     check_frames(page, recording)
@@ -123,9 +137,12 @@ def test_boxes_without_end_and_across_the_edges_of_a_period(opened, tmp_path, di
     assert page.evaluate("replay.data.period") == [60, None]
 
 
-def test_of_too_many_rows_a_part_of_the_frames_is_drawn_and_the_busiest(opened, crowded, monkeypatch):
+def test_of_too_many_rows_a_part_of_the_frames_is_drawn_and_the_busiest(
+    opened, crowded, monkeypatch, tmp_path
+):
     monkeypatch.setattr(replay, "_MOST_ROWS", 8_000)
     monkeypatch.setattr(replay, "_MOST_LINES", 50)
+    crowded = shutil.copy(crowded, tmp_path)  # whose page is of this test
     page = opened(crowded)
     peak = bp.Recording(crowded).busiest()[0].peak
     assert page.evaluate("replay.data.drawn") == sorted({*range(0, 200, 10), peak})
@@ -208,13 +225,13 @@ def test_it_can_be_read_by_all(opened, path, width, theme):
     assert [one["help"] for one in axe.Axe().run(page).response["violations"]] == []
 
 
-def test_it_asks_for_nothing(opened, path, tabs, tmp_path):
+def test_it_asks_for_nothing(opened, path, page_of):
     page = opened(path)
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.reload()
     until(page, "globalThis.replay?.drawn > 0")
-    assert asked == [(tmp_path / "page.html").as_uri()]
+    assert asked == [page_of(path).as_uri()]
 
 
 def test_texts_of_a_recording_are_text(opened, tmp_path):
