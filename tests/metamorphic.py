@@ -166,6 +166,7 @@ def _around(life, rng):
     """Across the edge of a period that is far longer than the life is wide."""
     if life.period:
         return None
+    pressed = None
     # The edge goes through the middle of some body, or between the columns and rows of tiles beside it.
     movers = [life.thing(name) for name in life.calls[0].who]
     middle = rng.choice([*movers, *life.things]).points
@@ -177,6 +178,9 @@ def _around(life, rng):
         beside = zip((x, y), life.tiles.origin, strict=True)
         x, y = (o + size * (round((at - o) / size) + rng.choice([-1, 0, 1])) for at, o in beside)
         x, y = (at if rng.random() < 0.7 else at - 20 * size for at in (x, y))
+        pressed = _pressed_against_a_tile(life, rng)
+        if pressed:
+            life, x = pressed
     elif rng.random() < 0.4:
         x, y = rng.choice([(x, y - 300), (x - 300, y)])
     frame = Frame(dx=-x, dy=-y)
@@ -189,7 +193,31 @@ def _around(life, rng):
             for (column, row), cell in there.tiles.cells.items()
         }
         there = replace(there, tiles=Tiles((size, size), (0, 0), (count, count), cells))
-    return replace(there, period=(_PERIOD, _PERIOD)), frame
+    there = replace(there, period=(_PERIOD, _PERIOD))
+    return (there, frame, life) if pressed else (there, frame)
+
+
+def _pressed_against_a_tile(life, rng):
+    """A hero that goes on from a wall that pushes it out up to a tile, and where that tile begins."""
+    hero, (size, _), (x, y) = life.thing("hero"), life.tiles.size, life.tiles.origin
+    left, top, right, bottom = hero.shape.bounds
+    column, row = math.ceil((right - x) / size), math.floor((0.5 * (top + bottom) - y) / size)
+    at = x + column * size
+    inside = 0 <= column < life.tiles.shape[0] and 0 <= row < life.tiles.shape[1]
+    if (
+        hero.kind != "box"
+        or hero.angle
+        or not life.is_exact
+        or not inside
+        or at == right
+        or rng.random() < 0.5
+    ):
+        return None
+    corners = (left - 100, top - 100), (left + at - right, bottom + 100)
+    wall = Thing("pressing", "box", corners, rules={"static": True})
+    call = Call(rng.choice(["move", "walk"]), ("hero",), ((at - right, 0),))
+    tiles = replace(life.tiles, cells={(column, row): ("solid",)})
+    return Life((replace(hero, rules={}, one_way=()), wall), (call,), tiles), at
 
 
 def _is_sideways(call):
