@@ -96,6 +96,10 @@ class _Maker:
         elif self.theme == "walk" and self.chance(0.1):
             self._row()
         rng.shuffle(self.things)
+        if self.ramp:  # a coin in the ramp, which whoever walks up the ramp does not touch
+            foot, bottom = next(one for one in self.things if one.name == "ramp").points[0]
+            at = foot + 3 if self.ramp > 0 else foot - 4, bottom - 2
+            self._add("coin 9", "box", at, (1, 1), tag="coin", static=True, sensor=True)
         return Life(tuple(self.things), tuple(self._calls()), self.tiles, self.period)
 
     def _bits(self):
