@@ -16,7 +16,7 @@ from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.crossing import HITS, cross_in_turn, cross_on_way, passes_beside
 from broadphase.kernels.movement.depenetration import filled_in, free_place
-from broadphase.kernels.movement.one_way import sides_from
+from broadphase.kernels.movement.one_way import STARTS_IN, sides_from
 from broadphase.kernels.movement.path import (
     DONE,
     FULL,
@@ -239,6 +239,8 @@ def _is_clear(shapes, row, dx, dy, table, buffers, blockers):
     start = shapes.x[row], shapes.y[row]
     goal = start[0] + dx, start[1] + dy
     for k in range(blockers):
+        if buffers.sides[k] & STARTS_IN != 0:  # what it leaves straight, it does not come back to
+            continue
         other = np.int64(buffers.near[k])
         region, place = (
             swept if is_box and table.kinds[other] == BOX else padded,
