@@ -272,7 +272,8 @@ def find_near_of_few(
         upward, near_ids = among and half, np.empty((1, m + LANES), np.int32)
         # A bit for each two points.
         marks = np.zeros((n, (m // (32 * LANES) + 1) * LANES), np.uint32)
-        for i in range(n):
+        for turn in range(n):
+            i = np.int64(order[0, turn]) if among else np.int64(turn)  # as in `find_nearest_of_any`
             low, some = i + 1 if upward else np.int64(0), np.int64(0)
             if axis >= 0:
                 low = places[i] + 1 if upward else places[i]
@@ -352,7 +353,7 @@ def find_nearest_of_any(points, found, among, period, cell, units, envs, other_e
     if m == 0:
         return ids, distances, np.int64(0)
     plain = _is_plain(around, dim)
-    columns, order, axis = _in_columns(others, plain and min(n, m) > _LEAST_SORTED)
+    columns, order, axis = _in_columns(others, plain and min(n, m) > _LEAST_SORTED // 2)
     places, groups = _places_of(own, columns, order, axis, among), (m + LANES - 1) // LANES
     folded, lists = farthest_folded(around, dim), k + 1 if among else k
     squares, each = np.empty((1, m + LANES), points.dtype), one_row(LANES, points.dtype)
