@@ -85,7 +85,7 @@ function drawPairs(canvas, balls, boxes, tree) {
     }
   });
   const each = Array.from({ length: balls.count }, (_, ball) => queryTree(tree, boxes, boxes.subarray(4 * ball, 4 * ball + 4)).made).reduce((sum, made) => sum + made, 0);
-  say(canvas, "The leaves of the tree.", `${whole(balls.count)} balls in ${whole(leaves.length)} leaves, of which ${whole(met)} pairs overlap: ${whole(boxTree(boxes, { keep: false }).made)} tests from the largest node down, ${whole(each)} where each ball asks, ${whole(pairsAmong(balls.count))} without a tree.`);
+  say(canvas, "The leaves of the tree.", `${whole(balls.count)} balls in ${whole(leaves.length)} leaves; ${whole(met)} ${met === 1 ? "pair" : "pairs"} of leaves overlap: ${whole(boxTree(boxes, { keep: false }).made)} tests from the largest node down, ${whole(each)} where each ball asks, ${whole(pairsAmong(balls.count))} without a tree.`);
 }
 
 const meets = ([left, top, right, bottom], other) => left <= other[2] && other[0] <= right && top <= other[3] && other[1] <= bottom;

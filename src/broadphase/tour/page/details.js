@@ -61,7 +61,7 @@ export function drawIntervals(canvas, width, height, order, frame, world, place,
   context.fillStyle = colour("test");
   fill(at(line.at) - 1.25, -4, 2.5, axis ? width : height - HEAD + 4);
   const listed = open.length > 12 ? `${open.length} boxes` : open.join(", ") || "none";
-  title(context, `Sorted by ${axis ? "top" : "left"} edge. Open: ${listed}`, width);
+  title(context, `Sorted by ${axis ? "top" : "left"} edge. Open balls: ${listed}`, width);
 }
 
 /** The order of the edges before (above) and after some of the swaps (below); crossing lines have swapped. */

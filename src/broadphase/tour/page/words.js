@@ -76,11 +76,12 @@ const OWN_FIGURES = {
     { name: "open", figure: whole(lineOf(picture.lanes[0], end).open.length), meaning: "boxes in the set: the line is between their edges" },
     { name: "to sort", figure: whole(sorting), meaning: "comparisons of two edges, before the first test" },
   ],
-  kept: ({ made }, count, { all, end, picture }) => {
+  kept: (result, count, { all, end, picture }) => {
+    const { made } = result;
     const anew = sortAndSweep(picture.state.boxes, { keep: false });
     return [
       { name: "swaps", figure: soFar(end, made), meaning: `${whole(all - made + end)} in all frames so far` },
-      { name: "looks + swaps", figure: whole(4 * count + made), meaning: `as against ${whole(anew.sorting + anew.made)} if sorted anew` },
+      { name: "looks + swaps + tests", figure: whole(4 * count + made + testsAt(result, made)), meaning: `as against ${whole(anew.sorting + anew.made)} if sorted anew` },
     ];
   },
   twice: ({ finds }, count, { end }) => ({ name: "times found", figure: whole(finds.filter(({ at }) => at <= end).length), meaning: "overlaps, in all cells together" }),
