@@ -110,6 +110,12 @@ def test_pairs_of_trees_are_those_of_scipy(both):
     assert {(i, j): v for i, j, v in rows.tolist()} == found
 
 
+@pytest.mark.parametrize("argument", ["sqr_dists", "mask"])
+def test_what_pykdtree_calls_an_argument_is_named(argument):
+    with pytest.raises(TypeError, match=rf"'{argument}'; (distances are not squared|leave out the points)"):
+        KDTree([[0, 1]]).query([0, 1], **{argument: None})
+
+
 def test_what_else_a_tree_of_scipy_has():
     ours, theirs = trees(4, "plane")  # four axes are SciPy's
     np.testing.assert_array_equal(ours.query(ours.data, 3)[1], theirs.query(theirs.data, 3)[1])

@@ -131,8 +131,10 @@ def test_unit_is_computed_once():
 
 def test_a_verlet_list_has_no_other_attributes():
     near = bp.VerletList(1.0, 0.2, period=(10, 10))
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match=r"neighbors\(points, period=\)"):
         near.period = (9, 9)
+    with pytest.raises(AttributeError):
+        near.cutoff = 2.0
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import need
+from broadphase.errors import need, with_hints
 from broadphase.points.index import PointIndex
 from broadphase.points.neighbor_lists import Neighbors
 from broadphase.points.neighborhoods import count_neighbors, neighbors
@@ -108,6 +108,10 @@ class KDTree:
             raise AttributeError(name)
         return getattr(self.scipy_tree, name)
 
+    @with_hints(
+        sqr_dists="distances are not squared: square those of the result",
+        mask="leave out the points that do not count: KDTree(data[~mask])",
+    )
     def query(
         self,
         x: Any,

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from broadphase.errors import instead
 from broadphase.inputs import Lengths
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.numeric import thread_count
@@ -44,6 +45,7 @@ from broadphase.points.several import Part, has_periods_of_worlds, split_by_worl
 _ROUNDING = 32.0
 
 
+@instead({"period": "the period of a step is neighbors(points, period=)"})
 class VerletList:
     """Neighbours of points that move little from step to step.
 
