@@ -6,6 +6,8 @@ NumPy converts a sequence of Python: ``array[k] = (x, y)`` looks for signals bef
 
 import ast
 import dis
+import gc
+import signal
 import sys
 from functools import cache
 from pathlib import Path
@@ -23,6 +25,23 @@ SEQUENCES = (tuple, list, str, bytes, range)
 def stop():
     """What Ctrl-C does."""
     raise KeyboardInterrupt
+
+
+def call_interrupted(call, seconds):
+    """Call it, and let a signal raise KeyboardInterrupt after this time.
+
+    The timer starts in here, where the test awaits the exception: a busy machine may take that long to come
+    here.  No garbage is collected: what Hypothesis does after a collection would swallow the exception.
+    """
+    before = signal.signal(signal.SIGALRM, lambda *_: stop())
+    gc.disable()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        return call()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        gc.enable()
+        signal.signal(signal.SIGALRM, before)
 
 
 class Interrupt:

@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from interrupting import call_interrupted
 
 import broadphase as bp
 from broadphase.kernels.machine import interrupts
@@ -29,18 +30,13 @@ STACK = np.tile([0.0, 0.0, 1.0, 1.0], (30_000, 1))
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_signal_that_raises_ends_a_search_and_one_that_returns_does_not(method, count):
     calls, n = [], 8_000 if method in ("uniform_grid", "spatial_hash") else 30_000
-
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, stop)
+    count_pairs = partial(bp.count_pairs, STACK[:n], method=method, threads=count)
+    with pytest.raises(KeyboardInterrupt):
+        call_interrupted(lambda: [count_pairs() for _ in range(1_000)], 0.02)
+    before = signal.signal(signal.SIGALRM, lambda *_: calls.append(None))
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.02)
-        with pytest.raises(KeyboardInterrupt):
-            [bp.count_pairs(STACK[:n], method=method, threads=count) for _ in range(1_000)]
-        signal.signal(signal.SIGALRM, lambda *_: calls.append(None))
         signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
-        assert bp.count_pairs(STACK[:n], method=method, threads=count) == n * (n - 1) // 2
+        assert count_pairs() == n * (n - 1) // 2
         assert calls
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

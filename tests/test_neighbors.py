@@ -1,7 +1,6 @@
 """`neighbors`: the same as brute force says, number for number, wherever the points are."""
 
 import os
-import signal
 import sys
 from fractions import Fraction
 from itertools import product
@@ -9,6 +8,7 @@ from itertools import product
 import numpy as np
 import point_scenes
 import pytest
+from interrupting import call_interrupted
 
 import broadphase as bp
 from broadphase.points import fixed_radius
@@ -266,17 +266,9 @@ def test_wrong_kinds_are_named(bad):
 
 @pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
 def test_it_can_be_interrupted_and_called_again():
-    def ring(signum, frame):
-        raise InterruptedError
-
-    before = signal.signal(signal.SIGALRM, ring)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
-        with pytest.raises(InterruptedError):  # and not the limit, which comes much later
-            bp.neighbors(np.zeros((60_000, 2), np.float32), 1.0, max_pairs=100_000_000)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+    together = np.zeros((60_000, 2), np.float32)
+    with pytest.raises(KeyboardInterrupt):  # and not the limit, which comes much later
+        call_interrupted(lambda: bp.neighbors(together, 1.0, max_pairs=100_000_000), 0.05)
     points = point_scenes.points_of("uniform", N, 2, np.float64)
     expect(bp.neighbors(points, 0.1), point_scenes.near(points, 0.1))
 
