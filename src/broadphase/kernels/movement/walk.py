@@ -31,9 +31,8 @@ from broadphase.kernels.movement.motion import (
     sift_among,
     table_of,
 )
-from broadphase.kernels.movement.one_way import STARTS_IN
 from broadphase.kernels.movement.path import DONE as PATH_DONE
-from broadphase.kernels.movement.path import FULL, START, begin, enlarged, follow, name_tiles, put_near
+from broadphase.kernels.movement.path import FULL, START, begin, enlarged, follow, name_tiles
 from broadphase.kernels.movement.sweep import ALL_SIDES, SLIDE, edges_of_body
 from broadphase.kernels.movement.walk_fall import climb, fall
 from broadphase.kernels.movement.walk_ground import eased, floor_under, lowered, snapped
@@ -412,17 +411,6 @@ def _walk(scene, n, m, mine, motions, period, rules, memory):
     return DONE
 
 
-@inline
-def _without_inside(buffers, count):
-    """Leave out what a walker starts in: it is free of that until its walk ends; returns how many stay."""
-    kept = 0
-    for k in range(count):
-        if buffers.sides[k] & STARTS_IN == 0:
-            put_near(buffers, kept, buffers.near[k], edges_of_body(buffers.boxes, k), buffers.sides[k])
-            kept += 1
-    return kept
-
-
 @jit
 def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buffers, images):
     """Let the shapes in ``world.rows`` walk: ``next, state``.
@@ -450,7 +438,6 @@ def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buff
             return m, MORE_LOG
         if across:
             scene, n = _among_images(world, m, frame, count), 0
-        count = _without_inside(buffers, count)
         log.counts[1] = 0
         state = _walk(scene, n, m, buffers.near[:count], motions, period, rules, memory)
         if state != DONE:
