@@ -82,7 +82,9 @@ class _Parts:
             time, first = min(met)
             hit = casts[first].hits[0]
             left = np.array((dx, dy))
-            goals = [self._unwrapped(start, cast, left) for start, cast in zip(starts, casts, strict=True)]
+            goals = [
+                self._motion.end_of(cast, start, left) for start, cast in zip(starts, casts, strict=True)
+            ]
             way = goals[first] - starts[first]
             if time == 0.0 and np.abs(way).max() > _ROUNDING * np.abs(starts).max():
                 break  # it starts in tiles, and there is no room
@@ -108,13 +110,6 @@ class _Parts:
                 break
             held.append(hit.normal)
         return self._moved(reached)
-
-    def _unwrapped(self, start: Floats, cast: Movement, way: Floats) -> Floats:
-        """Where the first hit of a part stops it, or its goal, as seen from its start."""
-        if not cast.hits:
-            return start + way
-        touch, time = np.array(cast.hits[0].touch), cast.hits[0].time
-        return touch + self._space.nearest_shift(start + way * time, touch)
 
     def _moved(self, reached: int = 0) -> Movement:
         x, y = self._store.x.item(self._rows[0]), self._store.y.item(self._rows[0])
@@ -151,7 +146,7 @@ class _Parts:
             if not cast.hits:
                 continue
             start = self._store.places(np.array([row]))[0]
-            dx, dy = (self._unwrapped(start, cast, np.zeros(2)) - start).tolist()
+            dx, dy = (self._motion.end_of(cast, start, np.zeros(2)) - start).tolist()
             if (dx or dy) and self._has_room(dx, dy):
                 self._shift((dx, dy), 0.0)
                 for hit in cast.hits:

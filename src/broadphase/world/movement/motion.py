@@ -132,14 +132,16 @@ class Motion:
         behind = {row, *ignored}
         chain: list[tuple[int, tuple[float, float], tuple[float, float]]] = []
         while any(way) and len(chain) < _MOST_PUSHED:
-            hits = self.dry(row, *way, "touch", behind).hits
-            other = hits[0].other if hits else None
+            cast = self.dry(row, *way, "touch", behind)
+            other = cast.hits[0].other if cast.hits else None
             if not isinstance(other, Body) or store.static[other.id] or tags.isdisjoint(other.tags):
                 break
-            row, left = other.id, 1.0 - hits[0].time
-            way = way[0] * left, way[1] * left
+            # What is left from where it touches, with its gap to what is round or slanted.
+            start, ahead = store.places(np.array([row]))[0], np.array(way)
+            left_x, left_y = (start + ahead - self.end_of(cast, start, ahead)).tolist()
+            row, way = other.id, (left_x, left_y)
             behind.add(row)
-            chain.append((row, way, hits[0].normal))
+            chain.append((row, way, cast.hits[0].normal))
         return chain
 
     def blocker(self, shape: Shape | Body, ignore: Any) -> object | None:
@@ -398,6 +400,13 @@ class Motion:
         """The body of a row that is in use."""
         body: Any = self._store.bodies[row]
         return body  # type: ignore[no-any-return]
+
+    def end_of(self, cast: Movement, start: Floats, way: Floats) -> Floats:
+        """Where the first hit stops a body, or its goal, as seen from its start."""
+        if not cast.hits:
+            return start + way
+        touch, time = np.array(cast.hits[0].touch), cast.hits[0].time
+        return touch + self._space.nearest_shift(start + way * time, touch)
 
     def wrapped_hit(self, hit: Hit) -> Hit:
         """A hit with its place wrapped into the period."""
