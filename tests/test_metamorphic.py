@@ -41,6 +41,7 @@ _KNOWN = (
     *(("across the edge of a period", 52049), ("across the edge of a period", 52263)),
     # The floor of a walker that was wrapped to small numbers, and the ceiling.
     *(("across the edge of a period", 50326), ("across the edge of a period", 17816)),
+    ("across the edge of a period", 62146),  # the floor beside the foot of a ramp that is steep
     ("across the edge of a period", 3626),  # a walker inside of a one-way box by a rounding error
     *(("translated", 3051), ("translated", 3174)),  # crates that push each other, and the contact with them
     ("translated", 67054),  # flush with a crate that it pushed, which got less far by a rounding error

@@ -3,6 +3,7 @@
 import copy
 import pickle
 from dataclasses import dataclass, field, replace
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -293,7 +294,8 @@ class Ending(NamedTuple):
     corner: int
     """After so many answers something moved into a corner of two, and could slide along either of them.
 
-    Or it bounced so often that rounding decides where it ends.
+    Or it began in a corner of something and could leave it through either side, or it bounced so often that
+    rounding decides where it ends.
     """
     period: tuple | None
 
@@ -333,7 +335,7 @@ class Teller:
         if self._overlaps():
             clear = 0
         for call in self.life.calls:
-            if corner > len(answers) and self._meets_a_corner(call):
+            if corner > len(answers) and self._has_a_choice(call):
                 corner = len(answers)
             self.bounces = 0
             answer = getattr(self, call.name)(call, self.bodies(call.who), **call.options)
@@ -345,19 +347,29 @@ class Teller:
                 clear = len(answers)
         return Ending(self._moved(), answers, min(clear, corner), corner, self.life.period)
 
-    def _meets_a_corner(self, call):
-        """Whether something moves into two sides of a corner at once, and may slide along either."""
-        corners = [box for one in self.world if not one.sensor for box in [one.bounds]]
+    def _has_a_choice(self, call):
+        """Whether something moves into two sides of a corner at once, and may slide along either.
+
+        Or whether it begins in a corner, and may leave it through either side.
+        """
+        corners = [(one, one.bounds) for one in self.world if not one.sensor]
         tiles = self.life.tiles
-        corners += [tiles.bounds_of(at) for at in tiles.cells] if tiles else []
-        for body, (dx, dy) in zip(self.bodies(call.who), call.ways, strict=False):
-            if dx and dy:
-                x, y = body.bounds[2 if dx > 0 else 0], body.bounds[3 if dy > 0 else 1]
-                for box in corners:
-                    way = box[0 if dx > 0 else 2] - x, box[1 if dy > 0 else 3] - y
-                    right, down = self._shortest(way)
-                    if right * dx > -1e-9 and abs(right * dy - down * dx) < 1e-9 and abs(right) <= abs(dx):
-                        return True
+        corners += [(None, tiles.bounds_of(at)) for at in tiles.cells] if tiles else []
+        for body, (dx, dy) in zip(self.bodies(call.who), cycle(call.ways), strict=False):
+            left, top, right, bottom = body.bounds
+            for one, box in corners:
+                out = sorted((right - box[0], box[2] - left, bottom - box[1], box[3] - top))
+                if one is not body and out[0] > 1e-9 and out[1] - out[0] < 1e-9:
+                    return True
+                if not (dx and dy):
+                    continue
+                x, y = (
+                    box[0] - right if dx > 0 else box[2] - left,
+                    box[1] - bottom if dy > 0 else box[3] - top,
+                )
+                x, y = self._shortest((x, y))
+                if x * dx > -1e-9 and abs(x * dy - y * dx) < 1e-9 and abs(x) <= abs(dx):
+                    return True
         return False
 
     def _overlaps(self):

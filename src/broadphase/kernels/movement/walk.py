@@ -359,7 +359,7 @@ def _walk(scene, n, m, mine, motions, period, rules, memory):
     to_y = _settled(to_y, was_y, y, rules.flip, trip.top, trip.bottom, height)
     x, y = to_x + trip.left, to_y + trip.top
     was_x, was_y = x, y
-    reach = 0.5 * abs(dy) + rules.corner
+    reach, across = 0.5 * abs(dy) + rules.corner, tolerance
     tolerance = _tolerance(obstacles, count, x, y, trip, reach, abs(dy), abs(dy))
     if radius > 0.0:
         _straighten(obstacles, max(count, 0), shapes.kinds, edges_at(x, y, trip, rules), near)
@@ -397,6 +397,7 @@ def _walk(scene, n, m, mine, motions, period, rules, memory):
     ends.places[m, 0], ends.places[m, 1] = exchanged(to_x, to_y, rules)
     floors, tops = ends.floors, ends.tops
     shapes.x[row], shapes.y[row] = ends.places[m, 0], ends.places[m, 1]
+    tolerance = max(tolerance, across)  # the way across may have left it so far from its floor
     floor, plane = floor_under(obstacles, count, edges_at(x, y, trip, rules), trip, tolerance, rules)
     tops[m, 0], tops[m, 1] = math.nan, math.nan
     for column in range(3):
