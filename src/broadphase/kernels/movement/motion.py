@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.jit import holds_gil, inline, jit
-from broadphase.kernels.machine.memory import few
+from broadphase.kernels.machine.memory import few, prefetch
 from broadphase.kernels.movement.crossing import HITS, cross_in_turn, cross_on_way, passes_beside
 from broadphase.kernels.movement.depenetration import filled_in, free_place
 from broadphase.kernels.movement.one_way import STARTS_IN, sides_from
@@ -598,6 +598,30 @@ class Movers(NamedTuple):
     """``others[starts[m]:starts[m + 1]]`` are near mover ``m``."""
 
 
+# Of more bodies than these, what is near so many movers ahead is loaded early: 20,000 movers take 0.85 of the
+# time, 100,000 take 0.75.  The columns of fewer stay in the cache.
+_CACHED, _MOVERS_AHEAD = 16_384, 8
+
+
+@inline
+def _load_early(shapes, around, group, movers, m):
+    """Prefetch all that `sift_among` and crossing read of what is near mover ``m``."""
+    (bodies, one_way, _), count = around, movers.rows.shape[0]
+    for k in range(movers.starts[min(m, count)], movers.starts[min(m + 1, count)]):
+        other = movers.others[k]
+        prefetch(shapes.kinds, other, 0)
+        prefetch(shapes.x, other, 0)
+        prefetch(shapes.y, other, 0)
+        prefetch(shapes.width, other, 0)
+        prefetch(shapes.height, other, 0)
+        prefetch(bodies.category, other, 0)
+        prefetch(bodies.mask, other, 0)
+        prefetch(bodies.sensor, other, 0)
+        prefetch(bodies.layer, other, 0)
+        prefetch(one_way, other, 0)
+        prefetch(group, other, 0)
+
+
 @jit
 def move_many(shapes, around, tags, movers, start, grid, buffers, images, out, limits):
     """Move many bodies one after the other; each finds the earlier ones at their new places.
@@ -617,6 +641,8 @@ def move_many(shapes, around, tags, movers, start, grid, buffers, images, out, l
     xs, ys, numbers = few(1, np.float64), few(1, np.float64), new_places()
     shapes_there = table_of(frame, shapes)
     for m in range(start, rows.shape[0]):
+        if shapes.x.shape[0] > _CACHED:
+            _load_early(shapes, around, tags[0], movers, m + _MOVERS_AHEAD)
         row, dx, dy = np.int64(rows[m]), movers.displacements[m, 0], movers.displacements[m, 1]
         xs[0], ys[0] = shapes.x[row], shapes.y[row]
         began, region, across = (xs[0], ys[0]), edges_of_body(movers.regions, m), movers.across[m]
