@@ -79,7 +79,9 @@ class Character:
             # Those that make way are in each other's way only by rounding: none stops at or steps onto them.
             others, free = ignored.union([row], (other for other, _, _ in pushed)), bool(pushed)
             for other, way, _ in reversed(pushed):
-                if motion.move_row(other, *way, "touch", others).hits:
+                hits = motion.move_row(other, *way, "touch", others).hits
+                # One that was pushed out of its floor has made way, too.
+                if any(hit.normal[0] * way[0] + hit.normal[1] * way[1] < 0.0 for hit in hits):
                     others, free = others - {other}, False
             if not free:
                 return self._walk(row, displacement, known, ahead, ignored)
