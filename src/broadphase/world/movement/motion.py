@@ -131,11 +131,19 @@ class Motion:
         store = self._store
         behind = {row, *ignored}
         chain: list[tuple[int, tuple[float, float], tuple[float, float]]] = []
+
+        def makes_way(hit: Hit) -> bool:
+            other = hit.other
+            return isinstance(other, Body) and not (store.static[other.id] or tags.isdisjoint(other.tags))
+
         while any(way) and len(chain) < _MOST_PUSHED:
             cast = self.dry(row, *way, "touch", behind)
-            other = cast.hits[0].other if cast.hits else None
-            if not isinstance(other, Body) or store.static[other.id] or tags.isdisjoint(other.tags):
+            if not (cast.hits and makes_way(cast.hits[0])):
                 break
+            other = cast.hits[0].other
+            beside = self.dry(row, *way, "touch", {*behind, other.id}).hits
+            if beside and beside[0].time == cast.hits[0].time and not makes_way(beside[0]):
+                break  # it is stopped by what it meets at once
             # What is left from where it touches, with its gap to what is round or slanted.
             start, ahead = store.places(np.array([row]))[0], np.array(way)
             left_x, left_y = (start + ahead - self.end_of(cast, start, ahead)).tolist()
