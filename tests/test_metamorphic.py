@@ -44,6 +44,7 @@ _KNOWN = (
     ("across the edge of a period", 62146),  # the floor beside the foot of a ramp that is steep
     ("across the edge of a period", 3626),  # a walker inside of a one-way box by a rounding error
     *(("translated", 3051), ("translated", 3174)),  # crates that push each other, and the contact with them
+    ("translated", 2651),  # in a one-way tile by a rounding error
     ("translated", 67054),  # flush with a crate that it pushed, which got less far by a rounding error
     ("translated", 72802),  # a crate that its floor pushed up stayed an obstacle when it had made way
     *(("across the edge of a period", 60830), ("across the edge of a period", 63932)),  # what pushes is round

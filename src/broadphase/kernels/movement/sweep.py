@@ -26,6 +26,7 @@ import numpy as np
 from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.shapes.contact import box_box
+from broadphase.kernels.shapes.table import tolerance_of
 from broadphase.kernels.tiles.grid import (
     BOTTOM,
     LEFT,
@@ -213,6 +214,17 @@ def _sooner(best, box, goal, other, sides, rank, after):
 
 
 @inline
+def _set_back(other, box):
+    """The sides of a one-way tile, set back where a box is inside by a rounding error: it rests there."""
+    near, (left, top, right, bottom) = tolerance_of(box), other
+    left = box[2] if 0.0 < box[2] - left <= near else left
+    top = box[3] if 0.0 < box[3] - top <= near else top
+    right = box[0] if 0.0 < right - box[0] <= near else right
+    bottom = box[1] if 0.0 < bottom - box[1] <= near else bottom
+    return left, top, right, bottom
+
+
+@inline
 def _first_tile(path, bodies, grid, after, best):
     x, y, _, height, goal_x, goal_y = path
     box, goal = _ends(path)
@@ -235,8 +247,10 @@ def _first_tile(path, bodies, grid, after, best):
             row = row_step if goal_y >= y else top + low - 1 - row_step
             sides = sides_at(grid, column, row)
             if sides != 0:
-                rank = (float(bodies), float(row), float(column))
-                best = _sooner(best, box, goal, bounds_of_cell(grid, column, row), sides, rank, after)
+                cell, rank = bounds_of_cell(grid, column, row), (float(bodies), float(row), float(column))
+                if sides != ALL_SIDES:
+                    cell = _set_back(cell, box)
+                best = _sooner(best, box, goal, cell, sides, rank, after)
     return best
 
 
