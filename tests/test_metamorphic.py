@@ -48,6 +48,8 @@ _KNOWN = (
     ("translated", 67054),  # flush with a crate that it pushed, which got less far by a rounding error
     ("translated", 72802),  # a crate that its floor pushed up stayed an obstacle when it had made way
     *(("across the edge of a period", 60830), ("across the edge of a period", 63932)),  # what pushes is round
+    # A walker that slid down a steep side ended beside its floor, or above it by more than a floor's room.
+    *(("across the edge of a period", 76823), ("translated", 47083)),
     # A slanted side that a round walker met was taken for a round corner, or not, by rounding.
     *(("across the edge of a period", 11942), ("turned", 9378)),
     ("upside down", 3566),  # into a gap as high as the walker, from the side of the floor

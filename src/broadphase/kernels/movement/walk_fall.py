@@ -79,7 +79,7 @@ def fall(obstacles, count, x, y, length, gone, trip, tolerance, rules, log):
             x, y = to_x, to_y
             log_bend(log, trip, rules, gone + length - left_over, x, y)
             continue
-        at_x = place_at_meeting(obstacles, met, side, time, x, to_x, trip, tolerance)
+        at_x = place_at_meeting(obstacles, met, side, time, x, to_x, True, trip, tolerance)
         at_y = place_with_feet(surface_at(obstacles, floor, plane, at_x, trip, tolerance), trip, rules)
         at_y, free = eased(obstacles, count, at_x, at_y, trip, tolerance, rules)
         if free:

@@ -16,7 +16,7 @@ import math
 from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.movement.sweep import flush_before
 from broadphase.kernels.movement.walk_ground import is_level, rest_on, room_at
-from broadphase.kernels.movement.walk_obstacles import TOUCH, X_FACE, gap, height_of, is_clear_of_all
+from broadphase.kernels.movement.walk_obstacles import TOUCH, X_FACE, Y_FACE, gap, height_of, is_clear_of_all
 from broadphase.kernels.movement.walk_path import edges_at, place_with_feet
 from broadphase.kernels.tiles.grid import TOP
 
@@ -135,11 +135,11 @@ def lifted(obstacles, count, feet, x, y, trip, tolerance, rules):
 
 
 @inline
-def place_at_meeting(obstacles, k, side, time, x, goal, trip, tolerance):
-    """The x at which a leg that meets an obstacle ends."""
+def place_at_meeting(obstacles, k, side, time, x, goal, falls, trip, tolerance):
+    """The x at which a leg that meets an obstacle ends; one that ``falls`` gets all the way to a floor."""
     forward = 1.0 if goal > x else -1.0
     if side == X_FACE:
         at = flush_before(obstacles.boxes[k, 0], trip.width) if forward > 0.0 else obstacles.boxes[k, 2]
     else:
-        at = x + time * (goal - x) - forward * _BACK * tolerance
+        at = x + time * (goal - x) - (0.0 if falls and side == Y_FACE else forward * _BACK * tolerance)
     return max(at, x) if forward > 0.0 else min(at, x)

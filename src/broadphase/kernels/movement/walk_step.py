@@ -107,7 +107,7 @@ def go_along(obstacles, count, start, x, y, goal, trip, tolerance, rules, log):
                 continue
         at_x, at_y = x, y
         if time > 0.0 or side == X_FACE:
-            at_x = place_at_meeting(obstacles, met, side, time, x, to_x, trip, tolerance)
+            at_x = place_at_meeting(obstacles, met, side, time, x, to_x, slope > 0.0, trip, tolerance)
         if floor >= 0 and at_x != x:
             feet = feet_on(obstacles, floor, plane, at_x, trip, tolerance)
             if plane >= 0 or walker[3] > feet:
