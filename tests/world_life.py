@@ -248,8 +248,10 @@ class Life:
         numbers = [v for one in self.things for point in one.points for v in (*point, one.radius)]
         numbers += [v for call in self.calls for way in call.ways for v in way]
         numbers += [*self.tiles.size, *self.tiles.origin] if self.tiles else []
+        # The middle that a polygon turns about is rounded.
+        right = 360 if any(one.kind == "polygon" for one in self.things) else 90
         turned = any(one.angle for one in self.things) or any(
-            call.options.get("by", 0) % 90 for call in self.calls
+            call.options.get("by", 0) % right for call in self.calls
         )
         return not turned and not any(v * 64 % 1 for v in numbers)
 
@@ -290,7 +292,10 @@ class Ending(NamedTuple):
     answers: list
     """What each call said: sets of names, and of vectors (``sides``, ``normal``)."""
     clear: int
-    """After so many answers something was in something else, and could leave it on two sides, or `corner`."""
+    """After so many answers something was in something else, and could leave it on two sides, or `corner`.
+
+    Within a call too: one mover may end in another, which is pushed out when its turn comes.
+    """
     corner: int
     """After so many answers something moved into a corner of two, and could slide along either of them.
 
@@ -337,12 +342,14 @@ class Teller:
         for call in self.life.calls:
             if corner > len(answers) and self._has_a_choice(call):
                 corner = len(answers)
-            self.bounces = 0
+            self.bounces, self.pushed = 0, False
             answer = getattr(self, call.name)(call, self.bodies(call.who), **call.options)
             if self.bounces > _MOST_BOUNCES:
                 corner = min(corner, len(answers))
             if not call.silent:
                 answers.append(answer)
+            if self.pushed:
+                clear = min(clear, len(answers) - (not call.silent))
             if clear > len(answers) and call.name not in _STILL and self._overlaps():
                 clear = len(answers)
         return Ending(self._moved(), answers, min(clear, corner), corner, self.life.period)
@@ -423,8 +430,15 @@ class Teller:
     def shape_cast(self, call, bodies):
         return self._said(self.world.shape_cast(bodies[0], *call.ways[0]))
 
+    def _see_pushed(self, began, hits):
+        """Note whether a mover of many was pushed out of something first."""
+        out = np.abs(hits.touches - began[hits.movers]) > 1e-9
+        self.pushed = bool(out[hits.times == 0].any())
+
     def move_many(self, call, bodies, **options):
+        began = np.array([body.position for body in bodies])
         moved = self.world.move_many(bodies, np.array(call.ways, float), **options)
+        self._see_pushed(began, moved.hits)
         return self._said_of_first(moved, options.get("response") == "cross")
 
     def move_as_one(self, call, bodies, **options):
@@ -436,8 +450,10 @@ class Teller:
     def step(self, call, bodies, **options):
         for body, way in zip(bodies, call.ways, strict=True):
             body.velocity = way
+        began = {body.id: body.position for body in self.world}
         stepped = self.world.step(1.0, **options)
         moved = stepped.ids.tolist()
+        self._see_pushed(np.array([began[k] for k in moved]).reshape(-1, 2), stepped.hits)
         answer = {"met": set(), "crossed": set(), "velocities": set()}
         for key, hits in (("met", stepped.hits), ("crossed", stepped.crossed)):
             for mover, other in zip(hits.movers.tolist(), hits.others.tolist(), strict=True):
