@@ -139,7 +139,7 @@ class _Parts:
     def _push_out(self, response: Answer) -> None:
         """Push all parts out of what one of them starts in, if there is room for all.
 
-        Otherwise they stay, and the bodies that they are in do not stop them.
+        Bodies that they are still in do not stop them.
         """
         for row in self._rows:
             cast = self._motion.dry(row, 0.0, 0.0, "touch", self._ignored)
@@ -151,8 +151,8 @@ class _Parts:
                 self._shift((dx, dy), 0.0)
                 for hit in cast.hits:
                     self._stopped(row, hit, response)
-            else:
-                self._ignored |= {other for other in self._overlapping(row, 0.0, 0.0) if other >= 0}
+            still = self._overlapping(row, 0.0, 0.0) - {-1}
+            self._ignored |= {other for other in still if self._motion.overlap(row, other)}
 
     def _has_room(self, dx: float, dy: float) -> bool:
         """Whether no part would be in anything that it is not in now."""
