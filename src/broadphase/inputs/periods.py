@@ -1,6 +1,7 @@
 """What ``period=`` means: a length for each axis, or lattice vectors, checked."""
 
 import math
+from itertools import chain
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +72,7 @@ def settled_period(period: Any) -> Any:
     >>> settled_period((np.array(10.0), None)), settled_period(np.float32(4))
     ((10.0, None), 4.0)
     """
-    if type(period) is tuple and _LENGTHS.issuperset(map(type, period)):
+    if is_settled(period):
         return period
     number = _settled_length(period)
     if number is None or isinstance(number, (*_PLAIN_NUMBERS, tuple)):
@@ -82,11 +83,17 @@ def settled_period(period: Any) -> Any:
         return as_numpy(period, "period").tolist() if hasattr(type(period), "__dlpack__") else period
 
 
+def is_settled(period: Any) -> bool:
+    """Whether it is a tuple of floats and None, or of tuples of them: True, which is 1 in a hash, is not."""
+    if type(period) is not tuple or _LENGTHS.issuperset(map(type, period)):
+        return type(period) is tuple
+    numbers = chain.from_iterable([one if type(one) is tuple else (one,) for one in period])
+    return _LENGTHS.issuperset(map(type, numbers))
+
+
 def _settled_length(value: Any) -> Any:
     if value is None or type(value) is float:
         return value
-    if type(value) is tuple:
-        return tuple(map(_settled_length, value))
     number = plain(value, "period")
     if isinstance(number, np.ndarray):
         number = number.tolist()

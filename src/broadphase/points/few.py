@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from broadphase.indexes.arguments import Given
 from broadphase.indexes.thresholds import MOST_SCANNED, SCANNED_AT_LEAST, SCANS
-from broadphase.inputs.periods import as_cell, as_point_period, is_matrix
+from broadphase.inputs.periods import as_cell, as_point_period, is_matrix, is_settled
 from broadphase.inputs.points import GivenPoints, Numbers, PointQuery, Points, as_query
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.points.few_points import (
@@ -44,8 +44,6 @@ World = tuple[tuple[float, ...], npt.NDArray[np.float64], npt.NDArray[np.float64
 _PLAIN = (math.inf,) * 3
 _NONE, _NONE_SINGLE, _NO_ENVS = np.empty(0), np.empty(0, np.float32), np.empty(0, np.int64)
 _OPEN: World = (_PLAIN, _NONE, _NONE)
-_LENGTHS = (float, int, type(None))
-_WIDER = 1e-9
 
 _images_of_few, _near_points = try_call(find_images_of_few), try_call(near_points)
 _near_of_few, _nearest_of_any = try_call(find_near_of_few), try_call(find_nearest_of_any)
@@ -70,7 +68,7 @@ def _few(given: GivenPoints, most: int) -> tuple[Any, ...] | None:
         return None
     world = _OPEN
     if period is not None:
-        numbers = period if _is_hashed_by_type(period) else None
+        numbers = period if is_settled(period) else None
         if numbers is None or points.dtype != np.float64 or (env is not None and is_matrix(numbers)):
             return None
         try:
@@ -144,25 +142,16 @@ def _crystal(period: Any, dim: int) -> tuple[Floats, Floats, Floats]:
 def find_few_images(given: GivenPoints, r: Any, limit: int) -> Images | None:
     """``i, j, distance, offset, shift`` of all images; None if another search must say."""
     points, other, period, env = given
-    if type(r) is not float or env is not None or points.ndim != 2 or not _is_hashed_by_type(period):
+    if type(r) is not float or env is not None or points.ndim != 2 or not is_settled(period):
         return None
     try:
         cell, inverse, gradients = _crystal(period, points.shape[1])
     except (TypeError, ValueError):
         return None  # `as_cell` names what is wrong
-    # The distance of each pair is computed from where the points are, so that it may be searched farther.
-    wide = gradients * (r * (1.0 + _WIDER)) + _WIDER * (gradients > 0.0)
     found = points if other is None else other
-    near = _images_of_few(points, found, other is None, cell, inverse, wide, r, thresholds.LOOKS_AT_IMAGES)
+    how = cell, inverse, gradients, r, thresholds.LOOKS_AT_IMAGES
+    near = _images_of_few(points, found, other is None, *how)
     return near[:5] if near is not None and 0 <= near[5] <= limit else None
-
-
-def _is_hashed_by_type(period: Any) -> bool:
-    """Whether what is kept by this period is not that of another: True is 1 in a hash."""
-    return type(period) is tuple and all(
-        type(one) in _LENGTHS or (type(one) is tuple and all(type(value) in _LENGTHS for value in one))
-        for one in period
-    )
 
 
 def _few_of(query: PointQuery, most: int) -> tuple[Any, ...] | None:

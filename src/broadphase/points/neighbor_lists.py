@@ -463,7 +463,8 @@ class Neighbors:
     def in_both_directions(self) -> "Neighbors":
         """Each pair as ``(i, j)`` and as ``(j, i)``: what `neighbors` returns with ``half=False``."""
         starts, j, distance, offset, shift = self._both()
-        i = np.repeat(np.arange(self.shape[0], dtype=np.int32), np.diff(starts).astype(np.intp, copy=False))
+        counts = (starts[1:] - starts[:-1]).astype(np.intp, copy=False)
+        i = np.repeat(np.arange(self.shape[0], dtype=np.int32), counts)
         found = Neighbors(
             i, j, distance, self.shape, offset=offset, shift=shift, half=False, parts=self._parts
         )

@@ -576,9 +576,8 @@ def count_neighbors(
     if lengths.ndim > 1:
         raise ValueError(f"r must be a number or a row of numbers; got shape {lengths.shape}")
     given, excluded = settled_points(points, other, period, env), settled(exclude, "exclude")
-    named = [(lengths, "r")] if lengths.ndim == 0 else [(one, f"r[{k}]") for k, one in enumerate(lengths)]
     if excluded is not None or images != "nearest":
-        limits = [as_distance(one, np.dtype(np.float64), name) for one, name in named]
+        limits = [as_distance(one, np.dtype(np.float64), name) for one, name in _named(lengths)]
         how = How(0.0, False, True, False, parts, NO_LIMIT, True, excluded)
         pairs = _neighbors_of(given, max(limits, default=0.0), how, images)
         return _counts_within(pairs.distance, lengths)
@@ -587,14 +586,18 @@ def count_neighbors(
     few = find_few(given, max(values, default=0.0), 0.0, True, False, NO_LIMIT) if sound else None
     if few is not None:
         return _counts_within(few[2], lengths)
-    several, counts = split_by_world(given), np.zeros(len(named), np.int64)
+    several, counts = split_by_world(given), np.zeros(lengths.size, np.int64)
     searches = [as_query(*given)] if several is None else [as_query(*part.given) for part in several.parts]
     kind = searches[0].kind if several is None else several.query.kind
     for query in searches:
         count = count_near if query.lattice is None else count_near_images
         query = query._replace(kind=kind)
-        counts += count(query, [as_reach(one, query, name) for one, name in named], parts)
+        counts += count(query, [as_reach(one, query, name) for one, name in _named(lengths)], parts)
     return counts.item() if lengths.ndim == 0 else counts
+
+
+def _named(lengths: Points) -> list[tuple[Any, str]]:
+    return [(lengths, "r")] if lengths.ndim == 0 else [(one, f"r[{k}]") for k, one in enumerate(lengths)]
 
 
 def _counts_within(distances: Points, lengths: Points) -> Any:
@@ -602,7 +605,7 @@ def _counts_within(distances: Points, lengths: Points) -> Any:
     lengths = rounded(lengths, distances.dtype)
     if lengths.ndim == 0:
         return int(np.count_nonzero(distances <= lengths))
-    return np.searchsorted(np.sort(distances), lengths, "right").astype(np.int64)
+    return np.sort(distances).searchsorted(lengths, "right").astype(np.int64, copy=False)
 
 
 @with_hints("the points among which is searched are other=: nearest(points, k, other=others)", **_OF_SCIPY)

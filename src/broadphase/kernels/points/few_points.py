@@ -51,6 +51,7 @@ _MOST_UNFOLDED = 1 << 14
 """Where ways in a lattice are longer than what can be folded, each is compared with many images."""
 _MOST_CELLS = 2.0**52
 _FARTHEST = 2.0**100
+_WIDER = 1e-9
 """Where a world with lattice vectors is not periodic: in float32 too, no product of numbers overflows."""
 
 
@@ -419,7 +420,7 @@ _FARTHEST_PLACE = 2.0**18
 
 
 @inline
-def _write_places(points, inverse, wide, places):
+def _write_places(points, inverse, gradients, places):
     """Write points in vectors of the cell, 0 for axes without a period; whether all are finite and near."""
     near, dim = True, points.shape[1]
     for i in range(points.shape[0]):
@@ -428,16 +429,16 @@ def _write_places(points, inverse, wide, places):
             for axis in range(dim):
                 place += points[i, axis] * inverse[axis, k]
             near &= points[i, k] * 0.0 == 0.0
-            near &= wide[k] == 0.0 or abs(place) < _FARTHEST_PLACE
-            places[k, i] = place if wide[k] > 0.0 else 0.0
+            near &= gradients[k] == 0.0 or abs(place) < _FARTHEST_PLACE
+            places[k, i] = place if gradients[k] > 0.0 else 0.0
     return near
 
 
 @jit
-def find_images_of_few(points, found, among, cell, inverse, wide, r, most):
+def find_images_of_few(points, found, among, cell, inverse, gradients, r, most):
     """``i, j, distance, offset, shift`` of all images within ``r``, in order; and how many, or `UNSUITABLE`.
 
-    ``wide``: how many vectors a way of length ``r`` has at most along each, 0 for axes without a period.
+    ``gradients``: how many vectors a way of length 1 has at most along each, 0 for axes without a period.
     """
     n, dim, m = points.shape[0], points.shape[1], found.shape[0]
     rows, far = np.empty((256, 5), np.int32), np.empty((256, 4))
@@ -445,12 +446,17 @@ def find_images_of_few(points, found, among, cell, inverse, wide, r, most):
     count, looks = np.int64(0), 1.0
     first, last, reach = few(3, np.int64), few(3, np.int64), few(3, np.float64)
     for k in range(3):
-        reach[k] = wide[k] if k < dim else 0.0
+        reach[k] = 0.0
+        if k < dim and gradients[k] > 0.0:
+            # The distance of each pair is computed from where the points are, so it may be searched farther.
+            reach[k] = gradients[k] * (r * (1.0 + _WIDER)) + _WIDER
         looks *= 2.0 * reach[k] + 1.0
     fits = (dim == 2 or dim == 3) and found.shape[1] == dim and cell.shape[0] == dim and r >= 0.0
     if not fits or not n * m * looks <= most:
         count, n = UNSUITABLE, np.int64(0)
-    elif not (_write_places(points, inverse, wide, places) and _write_places(found, inverse, wide, others)):
+    elif not _write_places(points, inverse, gradients, places):
+        count, n = UNSUITABLE, np.int64(0)
+    elif not _write_places(found, inverse, gradients, others):
         count, n = UNSUITABLE, np.int64(0)
     for i in range(n):
         # Those that may have an image near, without a branch: one in ten in a cell four times as wide as r.
