@@ -83,13 +83,19 @@ class Character:
                 # One that was pushed out of its floor has made way, too.
                 if any(hit.normal[0] * way[0] + hit.normal[1] * way[1] < 0.0 for hit in hits):
                     others, free = others - {other}, False
+            if free:
+                x, y, noted = store.x.item(row), store.y.item(row), len(self._state.contacts.notes)
+                gone = self._walk(row, _exchanged(along, 0.0, known), known, 0.0, others)
+                if any(motion.overlap(row, other) for other, _, _ in pushed):  # it came down a slope into one
+                    store.put(row, x, y)
+                    self._state.contacts.forget(noted)
+                    free = False
             if not free:
                 return self._walk(row, displacement, known, ahead, ignored)
             pusher = row
             for other, _, normal in pushed:
                 self._state.contacts.note(pusher, other, normal, stopped=True)
                 pusher = other
-            gone = self._walk(row, _exchanged(along, 0.0, known), known, 0.0, others)
             fallen = self._walk(row, _exchanged(0.0, down, known), known, 0.0, ignored)
             share = abs(along) / (abs(along) + abs(down))
             before = {hit.other for hit in gone.crossed}
