@@ -1,6 +1,7 @@
 """A body that starts inside others that move, too, is pushed out gently: not far, and through nothing."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -148,6 +149,19 @@ def test_each_two_part_within_a_few_calls():
     for _ in range(60):
         bodies.move(0, 0, movers_block=True)
     assert max(depth_of(a, b) for a, b in itertools.combinations(bodies, 2)) < 0.5
+
+
+def test_who_needs_much_room_does_not_bring_the_whole_world_near_all():
+    places = np.random.default_rng(1).random((2000, 2)) * 89
+    boxes, world = np.hstack((places, places + 1)), bp.World()
+    movers = world.add_many(boxes[:1000])
+    world.add_many(boxes[1000:], static=True)
+    tracemalloc.start()
+    try:
+        world.move_many(movers.ids, (0.1, 0), movers_block=True)
+        assert tracemalloc.get_traced_memory()[1] < 8e6
+    finally:
+        tracemalloc.stop()
 
 
 @settings(deadline=None, max_examples=examples(20))

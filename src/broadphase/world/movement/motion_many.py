@@ -34,6 +34,8 @@ _HITS_EACH, _LEAST_CAPACITY = 2, 32
 # A call of the kernel makes about so many tests, so that Ctrl-C is answered: some 50 ms.
 _MOST_TESTS = 1e6
 _NAMES = tuple(RESPONSES)
+# Up to so many bodies near each, all are searched in a larger region where one needs that: see `widen`.
+_MANY_NEAR = 16
 # Up to so many bodies are moved one by one: 2.8 us each, where a call of the kernel for many takes 60.
 _FEW = 16
 
@@ -301,14 +303,18 @@ class _Call:
 
 
 def widen(state: State, rows: Rows, near: Near, pushes: Floats, at: int) -> None:
-    """Let a mover, and others that start in something, too, be pushed farther than was expected."""
+    """Let a mover, and others that start in something, be pushed farther than was expected."""
     if not pushes.any():
         kernel.pushes_of(state.store.table.columns, rows, near[:], state.space.lengths, state.grid, pushes)
     left, top, right, bottom = state.store.bounds(rows.item(at))
-    # Of all: what is near them is searched again, and in a heap many need more; at most to its other end.
+    # What is near all is searched again, and many may need more: all are widened until much is near each,
+    # then those near this one; at most to the other end of a heap.
+    those = np.isin(rows, near.rows[near.first[at] : near.first[at + 1]])
+    those |= len(near.rows) < _MANY_NEAR * len(rows)
+    those[at] = True
     bounds = state.store.table.bounds(state.store.rows())
     farthest = state.space.largest or (bounds.max(axis=0)[2:] - bounds.min(axis=0)[:2]).max()
-    np.maximum(pushes, np.minimum(2.0 * pushes, farthest), out=pushes)
+    np.maximum(pushes, np.minimum(2.0 * pushes, farthest), out=pushes, where=those)
     pushes[at] += (right - left) + (bottom - top)
 
 
