@@ -13,7 +13,7 @@ nearest image.  A box as long as the world has no ends on that axis.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, repeat
 from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -23,12 +23,21 @@ from broadphase.errors import PairLimitExceeded
 from broadphase.kernels.movement.sweep import CROSS
 from broadphase.kernels.pairs import changes as kernel
 from broadphase.methods.task import NO_LIMIT
-from broadphase.runtime.arrays import Floats
+from broadphase.runtime.arrays import Floats, Integers
 from broadphase.runtime.memory import available_memory
 from broadphase.world.bodies import LISTENED, Body, BodyStore
 from broadphase.world.broad_phase import BroadPhase, Near
 from broadphase.world.hits import NO_HITS, HitArrays
-from broadphase.world.listeners import Contact, ContactRows, Listener, Listeners, Match, Matcher
+from broadphase.world.listeners import (
+    EVERYONE,
+    READER,
+    Contact,
+    ContactRows,
+    Listener,
+    Listeners,
+    Match,
+    Matcher,
+)
 
 RowPairs = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.integer[Any]]
@@ -99,7 +108,15 @@ def none_found(matcher: Matcher) -> FoundContacts:
     return FoundContacts(_NO_PAIRS, np.empty((0, 2)), np.empty(0), _NO_PAIRS, np.empty(0, np.bool_), matcher)
 
 
-_Row: TypeAlias = tuple[tuple[Match, ...], Body, Body, tuple[float, float], float]
+class Portion(NamedTuple):
+    """Contacts as those that are told of them want them, by contact."""
+
+    at: Integers
+    """Which contacts they are."""
+    which: Integers
+    """Which of ``matches``."""
+    rows: ContactRows
+    matches: list[Match]
 
 
 class Contacts(Sequence[Contact]):
@@ -116,7 +133,7 @@ class Contacts(Sequence[Contact]):
         self,
         found: FoundContacts,
         bodies: list[Body | None],
-        rows: npt.NDArray[np.integer[Any]] | None = None,
+        rows: Integers | None = None,
         gone: Mapping[int, Body] = _NONE_GONE,
         now: Matcher | None = None,
         passed: Collection[int] = (),
@@ -159,11 +176,11 @@ class Contacts(Sequence[Contact]):
     def __getitem__(self, index: slice) -> list[Contact]: ...
     def __getitem__(self, index: int | slice) -> Contact | list[Contact]:
         if isinstance(index, slice):
-            return list(self._some(np.arange(len(self))[index]))
-        return next(self._some(np.array([range(len(self))[index]])))
+            return list(self._some(self._numbers()[index]))
+        return next(self._some(np.array([range(len(self))[index]], np.int64)))
 
     def __iter__(self) -> Iterator[Contact]:
-        return self._some(np.arange(len(self)))
+        return self._some()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):
@@ -181,79 +198,77 @@ class Contacts(Sequence[Contact]):
             return ()
         return chain.from_iterable(self._lists_of_calls(phase))
 
-    def _lists_of_calls(self, phase: str) -> Iterator[list[Call]]:
-        """The same in short lists, so that no Python frame is entered for each."""
-        matches, which = self._matches(np.arange(len(self)))
-        matches = [tuple(one for one in found if getattr(one.listener, phase)) for found in matches]
-        rows = np.arange(len(self))
-        if not all(matches):
-            rows = rows[np.array([bool(found) for found in matches], np.bool_)[which]]
-        contact, new = Contact, _new
-        for columns in self._columns_of(rows, matches, which[rows]):
-            yield [
-                (listener, phase, new(contact, (second, first, (0.0 - normal[0], 0.0 - normal[1]), depth)))
-                if turned
-                else (listener, phase, new(contact, (first, second, normal, depth)))
-                for found, first, second, normal, depth in columns
-                for listener, turned in found
-            ]
+    def _lists_of_calls(self, phase: str) -> Iterator[Iterator[Call]]:
+        told = self._told(phase)
+        listeners = [match.listener for match in told.matches]
+        for which, contacts in self._contacts(told):
+            yield zip(map(listeners.__getitem__, which), repeat(phase), contacts, strict=False)
 
-    def by_pair(self) -> Iterator[dict[Match, Contact]]:
+    def by_pair(self) -> list[dict[Match, Contact]]:
         """Each contact as every listener that it concerns wants it."""
-        rows = np.arange(len(self))
-        columns = self._columns_of(rows, *self._matches(rows))
-        for found, first, second, normal, depth in chain.from_iterable(columns):
-            yield {match: _contact(first, second, normal, depth, match.turned) for match in found}
+        told, pairs = self._told(EVERYONE), [dict[Match, Contact]() for _ in range(len(self))]
+        places = iter(told.at.tolist())
+        for which, contacts in self._contacts(told):
+            for match, contact in zip(which, contacts, strict=True):
+                pairs[next(places)][told.matches[match]] = contact
+        return pairs
 
     def rows_for(self, listeners: list[Listener], before: "Contacts | None" = None) -> list[ContactRows]:
-        """The contacts that concern each listener, as it wants them; not those that already did before."""
-        turned = self._turned(listeners)
-        for now, then in zip(turned, before._turned(listeners), strict=True) if before is not None else ():
-            now[now == then] = -1
-        return [_new(ContactRows, kernel.turned_contacts(one, *self._columns[:3])) for one in turned]
+        """The contacts that concern each listener with ``many``; not those that already did before."""
+        told = self._told("many")
+        own = np.array([listeners.index(match.listener) for match in told.matches], np.intp)[told.which]
+        if before is not None:
+            then = before._told("many")
+            known = {(at, then.matches[k]) for at, k in zip(then.at, then.which, strict=True)}
+            own[[(at, told.matches[k]) in known for at, k in zip(told.at, told.which, strict=True)]] = -1
+        return [told.rows.at(np.flatnonzero(own == number)) for number in range(len(listeners))]
 
-    def _turned(self, listeners: list[Listener]) -> list[npt.NDArray[np.int8]]:
-        return self._found.matcher.turned(listeners, self._columns.groups)
+    def _numbers(self) -> Integers:
+        return np.arange(len(self), dtype=np.int64)
 
-    def _some(self, rows: Rows) -> Iterator[Contact]:
-        columns = self._columns_of(rows, *self._matches(rows))
-        for found, first, second, normal, depth in chain.from_iterable(columns):
-            yield _contact(first, second, normal, depth, bool(found) and found[0].turned)
+    def _some(self, rows: Integers | None = None) -> Iterator[Contact]:
+        return chain.from_iterable(contacts for _, contacts in self._contacts(self._told(READER, rows)))
 
-    def _matches(self, rows: Rows) -> tuple[list[tuple[Match, ...]], npt.NDArray[np.intp]]:
-        """The matches of some contacts, see `Matcher.of_rows`."""
-        groups, matcher = self._columns.groups.take(rows, 0), self._found.matcher
+    def _told(self, phase: str, rows: Integers | None = None) -> Portion:
+        """Contacts, all or some, as those that are told in a phase want them; see `Matcher.told`."""
+        if rows is None:
+            rows = self._numbers()
         if self._now is None:
-            return matcher.of_rows(groups)
-        pairs = zip(rows.tolist(), groups.tolist(), strict=True)
-        matches = [(self._now if row in self._passed else matcher).matches(*pair) for row, pair in pairs]
-        return matches, np.arange(len(rows))
+            return self._told_by(self._found.matcher, phase, rows)
+        passed = np.isin(rows, [*self._passed])
+        first = self._told_by(self._found.matcher, phase, rows[~passed])
+        then = self._told_by(self._now, phase, rows[passed])
+        at = np.concatenate((first.at, then.at))
+        order = np.argsort(at, kind="stable")
+        which = np.concatenate((first.which, then.which + len(first.matches)))[order]
+        columns: Any = zip(first.rows, then.rows, strict=True)
+        columns = ContactRows(*map(np.concatenate, columns))
+        return Portion(at[order], which, columns.at(order), first.matches + then.matches)
 
-    def _columns_of(
-        self, rows: Rows, matches: list[tuple[Match, ...]], which: npt.NDArray[np.intp]
-    ) -> Iterator[Iterable[_Row]]:
-        """The arguments of `_contact` for some rows, each with those of the matches that are its own.
+    def _told_by(self, matcher: Matcher, phase: str, rows: Integers) -> Portion:
+        found, places = self._found, rows if self._rows is None else self._rows[rows]
+        numbers = matcher.numbers(found.groups, places)
+        first, turned, matches = matcher.told(phase)
+        at, which, *columns = kernel.turned_contacts(places, numbers, first, turned, *found[:3])
+        return Portion(rows[at], which, _new(ContactRows, columns), matches)
+
+    def _contacts(self, told: Portion) -> Iterator[tuple[list[int], Iterator[Contact]]]:
+        """Which of the matches, and the contacts.
 
         They come some hundred at a time: all at once would keep Python's garbage collector busy.
         """
         bodies: list[Any] = self._bodies
-        for begin in range(0, len(rows), _AT_ONCE):
-            portion = rows[begin : begin + _AT_ONCE]
-            found = [matches[k] for k in which[begin : begin + _AT_ONCE].tolist()]
-            pairs = [[bodies[i] for i in ids] for ids in self.ids.take(portion, 0).T.tolist()]
-            for k, row in enumerate(portion.tolist()) if self._gone else ():
-                if row not in self._passed:
-                    for side, i in enumerate(self.ids[row].tolist()):
-                        pairs[side][k] = self._gone.get(i, pairs[side][k])
-            normals = zip(*self.normals.take(portion, 0).T.tolist(), strict=True)
-            yield zip(found, *pairs, normals, self.depths[portion].tolist(), strict=True)
-
-
-def _contact(first: Body, second: Body, normal: tuple[float, float], depth: float, turned: bool) -> Contact:
-    if turned:
-        first, second, normal = second, first, (0.0 - normal[0], 0.0 - normal[1])
-    contact: Contact = _new(Contact, (first, second, normal, depth))
-    return contact
+        for begin in range(0, len(told.at), _AT_ONCE):
+            portion = slice(begin, begin + _AT_ONCE)
+            ids = [column[portion].tolist() for column in told.rows[:2]]
+            pairs = [[bodies[i] for i in column] for column in ids]
+            for k, at in enumerate(told.at[portion].tolist()) if self._gone else ():
+                if at not in self._passed:
+                    for side in (0, 1):
+                        pairs[side][k] = self._gone.get(ids[side][k], pairs[side][k])
+            normals = zip(*told.rows.normals[portion].T.tolist(), strict=True)
+            columns = zip(*pairs, normals, told.rows.depths[portion].tolist(), strict=True)
+            yield told.which[portion].tolist(), map(_new, repeat(Contact), columns)
 
 
 class Events(NamedTuple):
@@ -369,8 +384,7 @@ class ContactTracker:
         may &= (store.category[i] & store.mask[j] != 0) & (store.category[j] & store.mask[i] != 0)
         if not store.tag_sets.exact:
             places = np.flatnonzero(may)
-            matches, which = self._listeners.matcher.of_rows(store.group[pairs[places]])
-            may[places] = np.array([bool(found) for found in matches], np.bool_)[which]
+            may[places] = self._listeners.matcher.concern(store.group[pairs[places]])
         return may
 
     # ---- finding
@@ -465,7 +479,7 @@ class ContactTracker:
                 serial = self._store.serial
                 yield listener, "many", Began(rows, (serial[rows.a], serial[rows.b]))
 
-    def _handed(self, before: FoundContacts, now: FoundContacts, then: Rows, since: Rows) -> Handed:
+    def _handed(self, before: FoundContacts, now: FoundContacts, then: Integers, since: Integers) -> Handed:
         """The pairs that stayed but concern other listeners than before."""
         groups = np.hstack((before.groups[then], now.groups[since]))
         distinct, which = np.unique(groups, axis=0, return_inverse=True)

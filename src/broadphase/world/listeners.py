@@ -4,13 +4,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from inspect import signature
-from itertools import chain, repeat
+from itertools import accumulate, chain, repeat
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.runtime.arrays import briefly
+from broadphase.kernels.pairs import changes as kernel
+from broadphase.runtime.arrays import Integers, briefly
 from broadphase.world.bodies import Body, BodyStore, check_tag, has
 
 # Pairs of groups are looked up in a table of at most so many entries; with more, the rows are sorted.
@@ -133,11 +134,15 @@ class Matcher:
         self._known: dict[tuple[int, int], int] = {}
         self._found: list[tuple[Match, ...]] = []
         """The matches of the groups that were asked for, by the numbers in ``_known`` and ``_table``."""
-        self._table = np.empty((0, 0), np.intp)
+        self._table = np.empty((0, 0), np.int64)
         """The numbers by the two groups, where there are few; -1 where they were not asked for."""
+        self._told: dict[str, Told] = {}
 
     def matches(self, first: int, second: int) -> tuple[Match, ...]:
         """The listeners of two bodies with these groups, in the order of registration."""
+        return self._found[self._number(first, second)]
+
+    def _number(self, first: int, second: int) -> int:
         known = self._known.get((first, second))
         if known is None:
             tags, others = self.groups[first], self.groups[second]
@@ -147,37 +152,62 @@ class Matcher:
                     found.append(Match(listener, False))
                 elif has(tags, listener.b) and has(others, listener.a):
                     found.append(Match(listener, True))
-            known = len(self._found)
+            known = self._known[first, second] = len(self._found)
             self._found.append(tuple(found))
-            self._known[first, second] = known
-        return self._found[known]
+        return known
 
-    def of_rows(self, groups: npt.NDArray[np.int32]) -> tuple[list[tuple[Match, ...]], npt.NDArray[np.intp]]:
-        """Different `matches` of rows of two groups, and for each row which of them are its own."""
+    def numbers(self, groups: npt.NDArray[np.int32], rows: Integers) -> Integers:
+        """For some rows of two groups, by which number `told` knows them."""
         size = len(self.groups)
         if size * size > _MOST_IN_TABLE:
-            distinct, which = np.unique(groups, axis=0, return_inverse=True)
-            return [self.matches(first, second) for first, second in distinct.tolist()], which.ravel()
+            distinct, which = np.unique(groups[rows], axis=0, return_inverse=True)
+            every = np.array([self._number(*pair) for pair in distinct.tolist()], np.int64)
+            return every[which.ravel()]
         if len(self._table) < size:
-            self._table = np.full((size, size), -1, np.intp)
-        which = self._table[groups[:, 0], groups[:, 1]]
-        if len(which) and which.min() < 0:
-            for first, second in set(map(tuple, groups[which < 0].tolist())):
-                self.matches(first, second)
-                self._table[first, second] = self._known[first, second]
-            which = self._table[groups[:, 0], groups[:, 1]]
-        return self._found, which
+            self._table = np.full((size, size), -1, np.int64)
+        numbers: Integers
+        numbers, known = kernel.numbers_of(self._table, groups, rows)
+        if not known:
+            for pair in set(map(tuple, groups[rows[numbers < 0]].tolist())):
+                self._table[pair] = self._number(*pair)
+            numbers, _ = kernel.numbers_of(self._table, groups, rows)
+        return numbers
 
-    def turned(self, listeners: list[Listener], groups: npt.NDArray[np.int32]) -> list[npt.NDArray[np.int8]]:
-        """For rows of two groups, whether the second is ``a`` of each listener; -1: not of its concern."""
-        matches, which = self.of_rows(groups)
-        codes = np.full((len(listeners), len(matches)), -1, np.int8)
-        places = {one: place for place, one in enumerate(listeners)}
-        for number, found in enumerate(matches):
-            for one, turned in found:
-                if one in places:
-                    codes[places[one], number] = turned
-        return [own[which] for own in codes]
+    def concern(self, groups: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+        """Whether rows of two groups concern any listener."""
+        numbers = self.numbers(groups, np.arange(len(groups), dtype=np.int64))
+        concerned: npt.NDArray[np.bool_] = np.array([bool(found) for found in self._found], np.bool_)[numbers]
+        return concerned
+
+    def told(self, phase: str) -> "Told":
+        """Who is told of contacts in a phase, by the numbers of their groups."""
+        told = self._told.get(phase)
+        if told is None or len(told.first) <= len(self._found):
+            told = self._told[phase] = _told(phase, self._found)
+        return told
+
+
+class Told(NamedTuple):
+    """The matches of each number: those from ``first[number]`` to ``first[number + 1]``."""
+
+    first: Integers
+    turned: npt.NDArray[np.bool_]
+    matches: list[Match]
+
+
+EVERYONE, READER = "everyone", "reader"
+"""What is no phase: all listeners; who reads a contact, which is turned as the first of them wants it."""
+_NOBODY: Any = (Match(None, False),)  # type: ignore[arg-type]
+
+
+def _told(phase: str, found: list[tuple[Match, ...]]) -> Told:
+    if phase == READER:
+        chosen = [one[:1] or _NOBODY for one in found]
+    else:
+        chosen = [tuple(m for m in one if phase == EVERYONE or getattr(m.listener, phase)) for one in found]
+    first = np.array([0, *accumulate(map(len, chosen))], np.int64)
+    matches = [*chain.from_iterable(chosen)]
+    return Told(first, np.array([match.turned for match in matches], np.bool_), matches)
 
 
 class Listeners:

@@ -685,21 +685,36 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
 
 
 @jit
-def turned_contacts(turned, ids, normals, depths):
-    """The contacts of a listener as it wants them: ``a, b, normals, depths``.
+def numbers_of(table, groups, rows):
+    """What a table says of the two groups of some rows, and whether it knows all: -1 is unknown."""
+    numbers, known = np.empty(rows.shape[0], np.int64), True
+    for k in range(rows.shape[0]):
+        numbers[k] = table[groups[rows[k], 0], groups[rows[k], 1]]
+        known &= numbers[k] >= 0
+    return numbers, known
 
-    ``turned`` says of each contact whether its second body is the listener's ``a``; -1: it has no concern.
+
+@jit
+def turned_contacts(rows, numbers, first, turned, ids, normals, depths):
+    """Contacts as listeners want them: ``at, which, a, b, normals, depths``, by contact.
+
+    ``rows`` are those of the contacts in the columns.  The contact with number ``n`` is wanted by the entries
+    ``first[n]:first[n + 1]``; ``turned`` says of each whether its second body comes first.  ``at`` and
+    ``which`` are the place among the rows and the entry.
     """
     count = np.int64(0)
-    for k in range(turned.shape[0]):
-        count += np.int64(turned[k] >= 0)
+    for k in range(rows.shape[0]):
+        count += first[numbers[k] + 1] - first[numbers[k]]
+    at, which = np.empty(count, np.int64), np.empty(count, np.int64)
     a, b = np.empty(count, np.int32), np.empty(count, np.int32)
-    out, deep, at = np.empty((count, 2), np.float64), np.empty(count, np.float64), 0
-    for k in range(turned.shape[0]):
-        if turned[k] >= 0:
-            side = np.int64(turned[k])
-            a[at], b[at], deep[at] = ids[k, side], ids[k, 1 - side], depths[k]
+    out, deep, filled = np.empty((count, 2), np.float64), np.empty(count, np.float64), 0
+    for k in range(rows.shape[0]):
+        row = rows[k]
+        for entry in range(first[numbers[k]], first[numbers[k] + 1]):
+            side = np.int64(turned[entry])
+            at[filled], which[filled] = k, entry
+            a[filled], b[filled], deep[filled] = ids[row, side], ids[row, 1 - side], depths[row]
             for axis in range(2):
-                out[at, axis] = 0.0 - normals[k, axis] if side == 1 else normals[k, axis]
-            at += 1
-    return a, b, out, deep
+                out[filled, axis] = 0.0 - normals[row, axis] if side == 1 else normals[row, axis]
+            filled += 1
+    return at, which, a, b, out, deep
