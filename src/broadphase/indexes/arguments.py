@@ -432,5 +432,5 @@ def lined_up(*given: Named) -> tuple[list[Rows], bool]:
                     f"{first} has {n} rows and {name} has {len(array)}; a batch needs one for each query"
                 )
             n, first = len(array), first or name
-    rows = [array if array.ndim > (width > 0) else array[None].repeat(n, axis=0) for array, _, width in given]
+    rows = [array if array.ndim > (width > 0) else array[None].repeat(n, 0) for array, _, width in given]
     return rows, not first

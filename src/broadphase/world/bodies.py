@@ -315,7 +315,7 @@ class Body:
 
     @x.setter
     def x(self, x: float) -> None:
-        self._store.move_to(self, x, self.y)
+        self._store.put(self._store.row(self), as_place(x, "x"), self.y)
 
     @property
     def y(self) -> float:
@@ -326,7 +326,7 @@ class Body:
 
     @y.setter
     def y(self, y: float) -> None:
-        self._store.move_to(self, self.x, y)
+        self._store.put(self._store.row(self), self.x, as_place(y, "y"))
 
     @property
     def position(self) -> Vector:
@@ -354,7 +354,9 @@ class Body:
         """
         if y is None:
             x, y = as_two(x, "x, y")
-        self._store.move_to(self, x, y)
+        store = self._store
+        row = store.row(self)
+        store.put(row, as_place(x, "x"), as_place(y, "y"))
 
     @property
     def velocity(self) -> Vector:
@@ -952,11 +954,6 @@ class BodyStore:
         return bool((alive & is_round).any()), bool((alive & self.sensor[:n]).any())
 
     # ---- changing
-
-    def move_to(self, body: Body, x: float, y: float) -> None:
-        """Another place."""
-        row = self.row(body)
-        self.put(row, as_place(x, "x"), as_place(y, "y"))
 
     def put(self, row: int, x: float, y: float) -> None:
         """Another place, checked before."""
