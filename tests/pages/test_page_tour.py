@@ -429,6 +429,15 @@ def test_the_line_for_a_page_shows_the_step_as_it_is(tour):
     assert page.evaluate("tour.picture.lanes[0].made") == tests
 
 
+# Of each selector the first that is visible.
+BOXES = """
+(selectors) => selectors.map((selector) => {
+    const boxes = [...document.querySelectorAll(selector)]
+        .filter((element) => element.checkVisibility({ visibilityProperty: true }))
+        .map((element) => element.getBoundingClientRect());
+    return boxes.find(({ width, height }) => width && height).toJSON();
+})
+"""
 # Where the slider is before the answer is shown and after; in one go, as counts grow while the picture plays.
 ANSWERED = """
 () => {
@@ -440,26 +449,32 @@ ANSWERED = """
 """
 
 
-@pytest.mark.parametrize(("width", "height"), [(640, 480), (360, 640)])
-def test_an_embedded_step_fits_into_a_small_frame(tour, width, height):
+def test_an_embedded_step_fits_into_a_small_frame(tour):
     size = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
-    page = tour(STEPS[0], "?embed=1", width=width, height=height)
+    sizes = [(640, 480), (360, 640)]
+    page = tour(STEPS[0], "?embed=1")
+    parts = [".step.now .question", ".step.now .goal", "#views canvas", "#slider", "#whole"]
     for step in STEPS:
         go_to(page, step)
-        next_picture(page)
-        assert page.evaluate(size) == [width, height], step
-        for part in (".step.now .question", ".step.now .goal", "#views canvas", "#slider", "#whole"):
-            box = page.locator(part).first.bounding_box()
-            assert 0 <= box["y"] < box["y"] + box["height"] <= height, (step, part)
-            assert 0 <= box["x"] < box["x"] + box["width"] <= width, (step, part)
-        before, after = page.evaluate(ANSWERED)  # the answer lies over the question and moves nothing
-        assert page.evaluate(size) == [width, height], step
-        assert after == pytest.approx(before, abs=1), step  # pixels
+        for width, height in sizes:
+            page.set_viewport_size({"width": width, "height": height})
+            next_picture(page)
+            assert page.evaluate(size) == [width, height], step
+            for part, box in zip(parts, page.evaluate(BOXES, parts), strict=True):
+                assert 0 <= box["y"] < box["y"] + box["height"] <= height, (step, part)
+                assert 0 <= box["x"] < box["x"] + box["width"] <= width, (step, part)
+            before, after = page.evaluate(ANSWERED)  # the answer lies over the question and moves nothing
+            assert page.evaluate(size) == [width, height], step
+            assert after == pytest.approx(before, abs=1), step  # pixels
+            page.evaluate("document.querySelector('.step.now summary').click()")  # and is closed
     for step, part in (("moving", ".moving-room"), ("yours", "#your-game h3")):
-        page = tour(step, "?embed=1", width=width, height=height)
+        page = tour(step, "?embed=1")
         until(page, "part => [...document.querySelectorAll(part)].some((one) => one.checkVisibility())", part)
         assert page.locator("#whole").get_attribute("href").endswith(f"#{step}")
-        assert page.evaluate("document.documentElement.scrollHeight") == height, step
+        for width, height in sizes:
+            page.set_viewport_size({"width": width, "height": height})
+            next_picture(page)
+            assert page.evaluate("document.documentElement.scrollHeight") == height, step
 
 
 def test_an_embedded_step_takes_the_theme_of_the_page_around(site, tabs):
@@ -497,15 +512,6 @@ def test_every_step_fits_at_every_width_light_and_dark(tour, exhaustive):
 
 # What a reader changes, and what that changes; of two charts the one of the slider.
 SEEN = ["#views", "#slider", "#numbers", "#work, #charts:not(.two) :is(.detail, figure)", "#next, #previous"]
-# Of each selector the first that is visible.
-BOXES = """
-(selectors) => selectors.map((selector) => {
-    const boxes = [...document.querySelectorAll(selector)]
-        .filter((element) => element.checkVisibility({ visibilityProperty: true }))
-        .map((element) => element.getBoundingClientRect());
-    return boxes.find(({ width, height }) => width && height).toJSON();
-})
-"""
 SHIFT = """
 () => new Promise((done) => {
     let moved = 0;
@@ -557,8 +563,8 @@ def test_the_question_its_goal_and_the_picture_are_seen_together(tour):
         for width, height in ((1440, 900), (1024, 768), (820, 1180)):
             page.set_viewport_size({"width": width, "height": height})
             next_picture(page)
-            for part in (".step.now .question", ".step.now .goal", "#views canvas"):
-                box = page.locator(part).first.bounding_box()
+            parts = [".step.now .question", ".step.now .goal", "#views canvas"]
+            for part, box in zip(parts, page.evaluate(BOXES, parts), strict=True):
                 assert 0 <= box["y"] < box["y"] + box["height"] <= height, (step, part, width)
 
 
@@ -729,6 +735,8 @@ def test_on_the_full_screen_the_picture_grows(tour):
 def test_a_tour_opened_as_a_file_says_how_to_see_it(tabs):
     tabs.excused = ("CORS", "Failed to load resource", "net::ERR_FAILED")
     page = tabs((FOLDER / "index.html").as_uri())
+    assert page.locator("#late").is_hidden(), "a slow server is no file"
+    page.evaluate("document.getElementById('late').getAnimations()[0].finish()")  # not five seconds later
     until(page, "getComputedStyle(document.getElementById('late')).visibility === 'visible'")
     assert "run broadphase tour" in page.locator("#late").inner_text()
 
