@@ -214,14 +214,23 @@ class Contacts(Sequence[Contact]):
         return pairs
 
     def rows_for(self, listeners: list[Listener], before: "Contacts | None" = None) -> list[ContactRows]:
-        """The contacts that concern each listener with ``many``; not those that already did before."""
-        told = self._told("many")
-        own = np.array([listeners.index(match.listener) for match in told.matches], np.intp)[told.which]
-        if before is not None:
-            then = before._told("many")
+        """The contacts that concern each listener; not those that already did before."""
+        told = self._told_each(listeners)
+        if before is None:
+            return [one.rows for one in told]
+        chosen = []
+        for now, then in zip(told, before._told_each(listeners), strict=True):
             known = {(at, then.matches[k]) for at, k in zip(then.at, then.which, strict=True)}
-            own[[(at, told.matches[k]) in known for at, k in zip(told.at, told.which, strict=True)]] = -1
-        return [told.rows.at(np.flatnonzero(own == number)) for number in range(len(listeners))]
+            fresh = [(at, now.matches[k]) not in known for at, k in zip(now.at, now.which, strict=True)]
+            chosen.append(now.rows.at(np.flatnonzero(fresh)))
+        return chosen
+
+    def _told_each(self, listeners: list[Listener]) -> list[Portion]:
+        """All contacts as each listener wants them."""
+        matcher, groups = self._found.matcher, self._found.groups
+        places = self._numbers() if self._rows is None else self._rows
+        numbers = matcher.numbers(groups, places)
+        return [self._told_by(matcher, one, places, numbers) for one in listeners]
 
     def _numbers(self) -> Integers:
         return np.arange(len(self), dtype=np.int64)
@@ -231,13 +240,18 @@ class Contacts(Sequence[Contact]):
 
     def _told(self, phase: str, rows: Integers | None = None) -> Portion:
         """Contacts, all or some, as those that are told in a phase want them; see `Matcher.told`."""
-        if rows is None:
-            rows = self._numbers()
+        rows, groups = self._numbers() if rows is None else rows, self._found.groups
+        matcher, places = self._found.matcher, rows if self._rows is None else self._rows[rows]
         if self._now is None:
-            return self._told_by(self._found.matcher, phase, rows)
+            told = self._told_by(matcher, phase, places, matcher.numbers(groups, places))
+            return told._replace(at=rows[told.at])
+        parts = []
         passed = np.isin(rows, [*self._passed])
-        first = self._told_by(self._found.matcher, phase, rows[~passed])
-        then = self._told_by(self._now, phase, rows[passed])
+        for one, chosen in ((matcher, ~passed), (self._now, passed)):
+            some = places[chosen]
+            told = self._told_by(one, phase, some, one.numbers(groups, some))
+            parts.append(told._replace(at=rows[chosen][told.at]))
+        first, then = parts
         at = np.concatenate((first.at, then.at))
         order = np.argsort(at, kind="stable")
         which = np.concatenate((first.which, then.which + len(first.matches)))[order]
@@ -245,12 +259,10 @@ class Contacts(Sequence[Contact]):
         columns = ContactRows(*map(np.concatenate, columns))
         return Portion(at[order], which, columns.at(order), first.matches + then.matches)
 
-    def _told_by(self, matcher: Matcher, phase: str, rows: Integers) -> Portion:
-        found, places = self._found, rows if self._rows is None else self._rows[rows]
-        numbers = matcher.numbers(found.groups, places)
-        first, turned, matches = matcher.told(phase)
-        at, which, *columns = kernel.turned_contacts(places, numbers, first, turned, *found[:3])
-        return Portion(rows[at], which, _new(ContactRows, columns), matches)
+    def _told_by(self, matcher: Matcher, who: str | Listener, places: Integers, numbers: Integers) -> Portion:
+        told = matcher.told(who)
+        at, which, *columns = kernel.turned_contacts(places, numbers, *told[:2], *self._found[:3])
+        return Portion(at, which, _new(ContactRows, columns), told.matches)
 
     def _contacts(self, told: Portion) -> Iterator[tuple[list[int], Iterator[Contact]]]:
         """Which of the matches, and the contacts.

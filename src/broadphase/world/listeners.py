@@ -136,7 +136,7 @@ class Matcher:
         """The matches of the groups that were asked for, by the numbers in ``_known`` and ``_table``."""
         self._table = np.empty((0, 0), np.int64)
         """The numbers by the two groups, where there are few; -1 where they were not asked for."""
-        self._told: dict[str, Told] = {}
+        self._told: dict[str | Listener, Told] = {}
 
     def matches(self, first: int, second: int) -> tuple[Match, ...]:
         """The listeners of two bodies with these groups, in the order of registration."""
@@ -179,11 +179,11 @@ class Matcher:
         concerned: npt.NDArray[np.bool_] = np.array([bool(found) for found in self._found], np.bool_)[numbers]
         return concerned
 
-    def told(self, phase: str) -> "Told":
-        """Who is told of contacts in a phase, by the numbers of their groups."""
-        told = self._told.get(phase)
+    def told(self, who: "str | Listener") -> "Told":
+        """Who is told of contacts, by the numbers of their groups: in a phase, or one listener."""
+        told = self._told.get(who)
         if told is None or len(told.first) <= len(self._found):
-            told = self._told[phase] = _told(phase, self._found)
+            told = self._told[who] = _told(who, self._found)
         return told
 
 
@@ -200,11 +200,13 @@ EVERYONE, READER = "everyone", "reader"
 _NOBODY: Any = (Match(None, False),)  # type: ignore[arg-type]
 
 
-def _told(phase: str, found: list[tuple[Match, ...]]) -> Told:
-    if phase == READER:
+def _told(who: str | Listener, found: list[tuple[Match, ...]]) -> Told:
+    if who == READER:
         chosen = [one[:1] or _NOBODY for one in found]
+    elif isinstance(who, Listener):
+        chosen = [tuple(match for match in one if match.listener is who) for one in found]
     else:
-        chosen = [tuple(m for m in one if phase == EVERYONE or getattr(m.listener, phase)) for one in found]
+        chosen = [tuple(m for m in one if who == EVERYONE or getattr(m.listener, who)) for one in found]
     first = np.array([0, *accumulate(map(len, chosen))], np.int64)
     matches = [*chain.from_iterable(chosen)]
     return Told(first, np.array([match.turned for match in matches], np.bool_), matches)
