@@ -150,7 +150,8 @@ class Journal:
     def begin(self, store: BoxStore, share: float, entries: Entries) -> None:
         """Open it for so many entries, or for none; ``entries`` is what it held, to be forgotten."""
         if entries.held:
-            kernel.forget(entries.kept[0], entries.held, entries.slots, store.renewed)
+            ids = entries.kept[0][: entries.held]
+            entries.slots[ids], store.renewed[ids] = -1, False
         self._most = int(share * store.live)
         self._put(Entries(entries.slots, entries.kept or _like(store, 0), 0))
 
@@ -263,8 +264,10 @@ def _from_queries(structure: Any, entries: Entries) -> tuple[PairArray, PairArra
     # In the order of one axis: what one query reads, the next one finds in the cache.
     order = stable_argsort(queries[:planned, 0])
     queries, owners = rows_at(queries, order), rows_at(owners, order)
-    marks = np.zeros((store.end >> 3) + 1, np.uint8)
-    kernel.mark_noted(ids, len(ids), marks)
+    noted = np.zeros(store.end, np.bool_)
+    noted[ids] = True
+    # Nearly all finds are looked up here, and bits, unlike slots, stay in the L1 cache.
+    marks = np.packbits(noted, bitorder="little")
     columns = by_id(store)
     now, renewed = store.boxes.take(ids, 0), store.renewed.take(ids)
     ruled = store.any_static or store.any_sets

@@ -52,6 +52,7 @@ from broadphase.inputs.search import Space
 from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.kernels.boxes.queries import rank_nearest
+from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points import worlds as kernel
 from broadphase.kernels.points.nearest_points import find_keys
 from broadphase.kernels.points.ray_groups import (
@@ -143,9 +144,13 @@ class Worlds(SearchTree):
             curve = curve_for(middles, middles.min(axis=0), middles.max(axis=0), worlds)
             keys = np.empty(len(ids), np.int64)
             find_keys(middles, numbers, curve.low, curve.per_unit, curve.width, 0, len(ids), keys)
-        self._starts, self._firsts = np.zeros(worlds + 2, np.int64), np.empty(worlds + 2, np.int64)
+        self._starts, self._firsts = np.zeros(worlds + 2, np.int64), np.zeros(worlds + 2, np.int64)
         np.cumsum(counts, out=self._starts[1:])
-        kernel.place_worlds(counts, self._firsts)
+        level = kernel.whole(counts)
+        while level.any():  # the boxes of each world, and what bounds those of more than `FEW`
+            self._firsts[1:] += level
+            level = np.where(level > kernel.FEW, kernel.whole(level // LANES), 0)
+        np.cumsum(self._firsts, out=self._firsts)
         slots = self._firsts.item(-1)
         self._columns = aligned((2 * self.dim, slots), np.float32)
         self._columns[: self.dim], self._columns[self.dim :] = np.inf, -np.inf

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.kernels.arrays.samples import sampled_row
-from broadphase.kernels.arrays.sorting import equal_ranges, starts_from_steps
+from broadphase.kernels.arrays.sorting import starts_from_steps
 from broadphase.kernels.boxes.overlap import rules_of
 from broadphase.kernels.strips.bin import (
     BLOCK,
@@ -348,12 +348,16 @@ def sweep(task: Task, plan: Division, binned: Binned, parts: int) -> Found:
         return _without_subtraction(task)
     strips = binned.ends.shape[1]
     # Four ranges of strips for each thread, with equally many copies: crowded strips take longer.
-    borders = np.empty((min(4 * parts, strips) if parts > 1 else 1) + 1, np.int64)
-    equal_ranges(binned.begins, binned.ends, binned.copies, borders)
+    borders = [0, strips]
+    if parts > 1:
+        shares = min(4 * parts, strips)
+        so_far = np.cumsum((binned.ends - binned.begins).sum(axis=0))
+        wanted = np.arange(1, shares) * binned.copies // shares
+        borders[1:1] = np.searchsorted(so_far, wanted).tolist()
     kernel = strips_of(
         task, plan.axes, binned.edges, binned.tags, binned.begins, binned.ends, COMPARABLE, False
     )
-    return find_in_shares(task, kernel, list(pairwise(borders.tolist())), cells=strips)
+    return find_in_shares(task, kernel, list(pairwise(borders)), cells=strips)
 
 
 def _without_subtraction(task: Task) -> Found:

@@ -117,23 +117,6 @@ def starts_from_steps(steps, row, counts, ends):
     return _starts(counts, ends)
 
 
-@jit
-def equal_ranges(begins, ends, total, borders):
-    """Write to ``borders[1:-1]`` the bins at which to split so that the ranges hold about equally many items.
-
-    ``begins[part, bin]`` and ``ends[part, bin]`` are the positions of the ``total`` items.
-    """
-    shares = borders.shape[0] - 1
-    borders[0], borders[shares] = 0, ends.shape[1]
-    share, so_far = np.int64(1), np.int64(0)
-    for bin in range(ends.shape[1]):  # noqa: A001
-        for part in range(ends.shape[0]):
-            so_far += ends[part, bin] - begins[part, bin]
-        while share < shares and so_far >= share * total // shares:
-            borders[share] = bin
-            share += 1
-
-
 @inline
 def _starts(counts, ends):
     total = 0

@@ -60,14 +60,6 @@ def note(ids, fresh, columns, slots, kept, count, most):
 
 
 @jit
-def forget(ids, count, slots, renewed):
-    """Empty the journal: no id has an entry, and none counts as reused."""
-    for k in range(count):
-        slots[ids[k]] = -1
-        renewed[ids[k]] = False
-
-
-@jit
 def plan_queries(ids, count, old, boxes, queries, purposes):
     """Write the boxes to query; returns how many.
 
@@ -115,25 +107,15 @@ def _may(classes, categories, masks, i, other_classes, other_categories, other_m
 
 
 @jit
-def mark_noted(ids, count, marks):
-    """Set the bits of the ids in the journal.
-
-    Nearly all finds are looked up here, and bits, unlike slots, stay in the L1 cache.
-    """
-    for k in range(count):
-        marks[ids[k] >> 3] |= np.uint8(1 << (ids[k] & 7))
-
-
-@jit
 def compare_found(rows, purposes, columns, marks, slots, new, kept, renewed, ruled, touching, ended):
     """Pairs that began or ended among the results of the planned queries; returns how many of each.
 
     Those that began are written over ``rows``, those that ended into ``ended``, which has as many rows.
 
-    ``rows`` are ``[query, id]``, ``marks`` the bits of `mark_noted`, ``new`` where the entries of the journal
-    are now, ``renewed`` whether their ids were reused, ``ruled`` whether any box has rules.  For two ids in
-    the journal, the one with the smaller number reports that the pair began; a pair that ended between them
-    is not reported here (`compare_old`).
+    ``rows`` are ``[query, id]``, ``marks`` a bit for each id, set if it is in the journal, ``new`` where the
+    entries of the journal are now, ``renewed`` whether their ids were reused, ``ruled`` whether any box has
+    rules.  For two ids in the journal, the one with the smaller number reports that the pair began; a pair
+    that ended between them is not reported here (`compare_old`).
     """
     boxes, classes, categories, masks = columns
     ids, old, old_classes, old_categories, old_masks = kept

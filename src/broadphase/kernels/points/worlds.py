@@ -82,22 +82,9 @@ def _next_world(worlds, asked, world):
 
 
 @inline
-def _whole(count):
+def whole(count):
+    """So many slots, filled up to `LANES`."""
     return (count + LANES - 1) // LANES * LANES
-
-
-@jit
-def place_worlds(counts, firsts):
-    """Where the slots of each world begin, by how many boxes it has, and where those of the last end."""
-    at = np.int64(0)
-    for w in range(counts.shape[0]):
-        firsts[w] = at
-        slots = _whole(counts[w])
-        at += slots
-        while slots > FEW:
-            slots = _whole(slots // LANES)
-            at += slots
-    firsts[counts.shape[0]] = at
 
 
 @jit
@@ -120,7 +107,7 @@ def lay_worlds(boxes, ids, starts, firsts, begin, end, columns, names, tops, slo
             slots[i] = at
             names[0, at] = i
             at += 1
-        at = base + _whole(at - base)
+        at = base + whole(at - base)
         while at - base > FEW:
             below, base = base, at
             for node in range((base - below) // LANES):
@@ -135,7 +122,7 @@ def lay_worlds(boxes, ids, starts, firsts, begin, end, columns, names, tops, slo
                         width += np.float64(high) - np.float64(low)
                 names[0, at] = ~first
                 at += 1
-            at = base + _whole(at - base)
+            at = base + whole(at - base)
         tops[w, 0], tops[w, 1] = base, at
     return width
 
@@ -162,13 +149,13 @@ def follow(boxes, ids, slots, starts, firsts, columns):
         world = np.searchsorted(firsts, at, "right") - 1
         while starts[world] == starts[world + 1]:  # it begins where the next does
             world -= 1
-        base, size = firsts[world], _whole(starts[world + 1] - starts[world])
+        base, size = firsts[world], whole(starts[world + 1] - starts[world])
         while size > FEW:
             above = base + size + (at - base) // LANES
             for axis in range(dim):
                 columns[axis, above] = min(columns[axis, above], columns[axis, at])
                 columns[dim + axis, above] = max(columns[dim + axis, above], columns[dim + axis, at])
-            base, at, size = base + size, above, _whole(size // LANES)
+            base, at, size = base + size, above, whole(size // LANES)
 
 
 @jit
