@@ -45,6 +45,7 @@ _KNOWN = (
     ("across the edge of a period", 3626),  # a walker inside of a one-way box by a rounding error
     *(("translated", 3051), ("translated", 3174)),  # crates that push each other, and the contact with them
     ("translated", 2651),  # in a one-way tile by a rounding error
+    ("translated", 86583),  # a crate, and a wall that is as near except for rounding
     ("translated", 2814),  # a part in a body, pushed out of a tile by a rounding error: the body held it
     ("translated", 67054),  # flush with a crate that it pushed, which got less far by a rounding error
     ("translated", 72802),  # a crate that its floor pushed up stayed an obstacle when it had made way

@@ -51,6 +51,9 @@ _new = tuple.__new__  # a named tuple in half the time
 # Of the coordinates: only a deeper overlap counts as inside.
 _INSIDE = 1e-12
 
+# Of the coordinates: what is met within such a distance is met at once.
+_FLUSH = 1e-9
+
 # So many bodies in a row are pushed ahead of a walker.
 _MOST_PUSHED = 16
 
@@ -142,8 +145,10 @@ class Motion:
                 break
             other = cast.hits[0].other
             beside = self.dry(row, *way, "touch", {*behind, other.id}).hits
-            if beside and beside[0].time == cast.hits[0].time and not makes_way(beside[0]):
-                break  # it is stopped by what it meets at once
+            if beside and not makes_way(beside[0]):
+                near = _FLUSH * max(self._space.largest, *map(abs, store.bounds(row)))
+                if math.dist(beside[0].touch, cast.hits[0].touch) <= near:
+                    break  # it is stopped by what it meets at once
             # What is left from where it touches, with its gap to what is round or slanted.
             start, ahead = store.places(np.array([row]))[0], np.array(way)
             left_x, left_y = (start + ahead - self.end_of(cast, start, ahead)).tolist()
