@@ -18,22 +18,22 @@ def _write(path: Path, batch: pa.RecordBatch, times: int) -> Path:
 
 
 def many_rows(folder: Path) -> Path:
-    """1.3 GB of zeros, compressed."""
+    """320 MB of zeros, compressed."""
     zeros = pa.array(np.zeros(1_000_000))
-    return _write(folder / "rows.arrow", pa.record_batch([zeros] * 4, names=EDGES), 40)
+    return _write(folder / "rows.arrow", pa.record_batch([zeros] * 4, names=EDGES), 10)
 
 
 def same_batch(folder: Path) -> Path:
-    """A file whose footer names its one batch 500 times."""
+    """A file whose footer names its one batch 150 times."""
     zeros = pa.array(np.zeros(70_000))
-    path = _write(folder / "again.arrow", pa.record_batch([zeros] * 4, names=EDGES), 500)
+    path = _write(folder / "again.arrow", pa.record_batch([zeros] * 4, names=EDGES), 150)
     data = path.read_bytes()
     first = data.index(b"\xff\xff\xff\xff", 16)  # behind the schema
     second = data.index(b"\xff\xff\xff\xff", first + 4)
     end = data.rindex(b"\xff\xff\xff\xff\0\0\0\0")
     footer = bytearray(data[end:])
     block = footer.index(first.to_bytes(8, "little"))
-    footer[block : block + 24 * 500] = footer[block : block + 24] * 500
+    footer[block : block + 24 * 150] = footer[block : block + 24] * 150
     path.write_bytes(data[:second] + footer)
     return path
 
