@@ -92,6 +92,14 @@ def test_listening_can_end_and_begin_at_any_time():
     world.on("b", "a", late.append)
     world.update()
     assert [(contact.a, contact.b) for contact in late] == [(b, a)]
+    listener, other = world.on("a", "b", begin=late.append), world.on("a", "b")
+    del late[:]
+    for functions, calls in (((late.append, None), 1), ((late.append,) * 2, 3), ((None, late.append), 4)):
+        listener.begin, other.begin = functions
+        for y in (50, 0):
+            b.y = y
+            world.update()
+        assert len([one for one in late if one.a is a]) == calls, "a function that is put in later is called"
     world.validate()
 
 

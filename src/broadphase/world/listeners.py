@@ -14,6 +14,8 @@ from broadphase.kernels.pairs import changes as kernel
 from broadphase.runtime.arrays import Integers, briefly
 from broadphase.world.bodies import Body, BodyStore, check_tag, has
 
+PHASES = ("begin", "stay", "end", "many")
+"""The names of a listener's functions."""
 # Pairs of groups are looked up in a table of at most so many entries; with more, the rows are sorted.
 _MOST_IN_TABLE = 10_000
 
@@ -124,19 +126,14 @@ class Matcher:
     def __init__(self, listeners: tuple[Listener, ...], groups: list[frozenset[Any]]) -> None:
         self.listeners = listeners
         self.groups = groups
-        self.phases = {
-            phase
-            for one in listeners
-            for phase in ("begin", "stay", "end", "many")
-            if getattr(one, phase) is not None
-        }
+        self.phases = {phase for one in listeners for phase in PHASES if getattr(one, phase) is not None}
         """Those for which any listener has a function."""
         self._known: dict[tuple[int, int], int] = {}
         self._found: list[tuple[Match, ...]] = []
         """The matches of the groups that were asked for, by the numbers in ``_known`` and ``_table``."""
         self._table = np.empty((0, 0), np.int64)
         """The numbers by the two groups, where there are few; -1 where they were not asked for."""
-        self._told: dict[str | Listener, Told] = {}
+        self._told: dict[tuple[str | Listener, tuple[bool, ...]], Told] = {}
 
     def matches(self, first: int, second: int) -> tuple[Match, ...]:
         """The listeners of two bodies with these groups, in the order of registration."""
@@ -181,9 +178,11 @@ class Matcher:
 
     def told(self, who: "str | Listener") -> "Told":
         """Who is told of contacts, by the numbers of their groups: in a phase, or one listener."""
-        told = self._told.get(who)
+        # A program may give a listener a function later, or take it away.
+        heard = tuple(getattr(one, who) is not None for one in self.listeners) if who in PHASES else ()
+        told = self._told.get((who, heard))
         if told is None or len(told.first) <= len(self._found):
-            told = self._told[who] = _told(who, self._found)
+            told = self._told[who, heard] = _told(who, self._found)
         return told
 
 
