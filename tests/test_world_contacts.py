@@ -103,6 +103,17 @@ def test_listening_can_end_and_begin_at_any_time():
     world.validate()
 
 
+def test_a_function_that_is_an_empty_list_is_called():
+    class Log(list):
+        __call__ = list.append
+
+    world, heard = World(), Log()
+    world.add(SQUARE, tag="a"), world.add(SQUARE, tag="b")
+    world.on("a", "b", begin=heard)
+    world.update()
+    assert len(heard) == 1
+
+
 @pytest.mark.smaller_set
 def test_several_tags_and_any():
     world = World()

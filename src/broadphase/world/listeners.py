@@ -154,12 +154,12 @@ class Matcher:
         return known
 
     def numbers(self, groups: npt.NDArray[np.int32], rows: Integers) -> Integers:
-        """For some rows of two groups, by which number `told` knows them."""
+        """The numbers of some rows of two groups, as `told` counts them."""
         size = len(self.groups)
         if size * size > _MOST_IN_TABLE:
             distinct, which = np.unique(groups[rows], axis=0, return_inverse=True)
-            every = np.array([self._number(*pair) for pair in distinct.tolist()], np.int64)
-            return every[which.ravel()]
+            of_distinct = np.array([self._number(*pair) for pair in distinct.tolist()], np.int64)
+            return of_distinct[which.ravel()]
         if len(self._table) < size:
             self._table = np.full((size, size), -1, np.int64)
         numbers: Integers
@@ -177,7 +177,10 @@ class Matcher:
         return concerned
 
     def told(self, who: "str | Listener") -> "Told":
-        """Who is told of contacts, by the numbers of their groups: in a phase, or one listener."""
+        """The listeners that are told of a contact, by the number of its groups.
+
+        ``who`` is a phase, whose listeners have a function for it; `EVERYONE`, `READER`, or one listener.
+        """
         # A program may give a listener a function later, or take it away.
         heard = tuple(getattr(one, who) is not None for one in self.listeners) if who in PHASES else ()
         told = self._told.get((who, heard))
@@ -195,7 +198,7 @@ class Told(NamedTuple):
 
 
 EVERYONE, READER = "everyone", "reader"
-"""What is no phase: all listeners; who reads a contact, which is turned as the first of them wants it."""
+"""All listeners, whatever their functions; and reading a contact, which comes as its first listener gets it."""
 _NOBODY: Any = (Match(None, False),)  # type: ignore[arg-type]
 
 
@@ -205,7 +208,9 @@ def _told(who: str | Listener, found: list[tuple[Match, ...]]) -> Told:
     elif isinstance(who, Listener):
         chosen = [tuple(match for match in one if match.listener is who) for one in found]
     else:
-        chosen = [tuple(m for m in one if who == EVERYONE or getattr(m.listener, who)) for one in found]
+        chosen = [
+            tuple(m for m in one if who == EVERYONE or getattr(m.listener, who) is not None) for one in found
+        ]
     first = np.array([0, *accumulate(map(len, chosen))], np.int64)
     matches = [*chain.from_iterable(chosen)]
     return Told(first, np.array([match.turned for match in matches], np.bool_), matches)
