@@ -151,7 +151,7 @@ def test_each_two_part_within_a_few_calls():
     assert max(depth_of(a, b) for a, b in itertools.combinations(bodies, 2)) < 0.5
 
 
-def test_who_needs_much_room_does_not_bring_the_whole_world_near_all():
+def test_one_mover_that_is_pushed_far_does_not_enlarge_the_search_of_all():
     places = np.random.default_rng(1).random((2000, 2)) * 89
     boxes, world = np.hstack((places, places + 1)), bp.World()
     movers = world.add_many(boxes[:1000])

@@ -352,7 +352,7 @@ def sweep(task: Task, plan: Division, binned: Binned, parts: int) -> Found:
     if parts > 1:
         shares = min(4 * parts, strips)
         so_far = np.cumsum((binned.ends - binned.begins).sum(axis=0))
-        wanted = np.arange(1, shares) * binned.copies // shares
+        wanted = np.arange(1, shares, dtype=np.int64) * binned.copies // shares
         borders[1:1] = np.searchsorted(so_far, wanted).tolist()
     kernel = strips_of(
         task, plan.axes, binned.edges, binned.tags, binned.begins, binned.ends, COMPARABLE, False

@@ -109,7 +109,7 @@ def none_found(matcher: Matcher) -> FoundContacts:
 
 
 class Portion(NamedTuple):
-    """Contacts as those that are told of them want them, by contact."""
+    """Contacts as listeners get them: the body with the listener's tag ``a`` first."""
 
     at: Integers
     """Which contacts they are."""
@@ -226,7 +226,7 @@ class Contacts(Sequence[Contact]):
         return chosen
 
     def _told_each(self, listeners: list[Listener]) -> list[Portion]:
-        """All contacts as each listener wants them."""
+        """All contacts as each listener gets them."""
         matcher, groups = self._found.matcher, self._found.groups
         places = self._numbers() if self._rows is None else self._rows
         numbers = matcher.numbers(groups, places)
@@ -239,7 +239,7 @@ class Contacts(Sequence[Contact]):
         return chain.from_iterable(contacts for _, contacts in self._contacts(self._told(READER, rows)))
 
     def _told(self, phase: str, rows: Integers | None = None) -> Portion:
-        """Contacts, all or some, as those that are told in a phase want them; see `Matcher.told`."""
+        """Contacts, all or some, as the listeners of a phase get them; see `Matcher.told`."""
         rows, groups = self._numbers() if rows is None else rows, self._found.groups
         matcher, places = self._found.matcher, rows if self._rows is None else self._rows[rows]
         if self._now is None:

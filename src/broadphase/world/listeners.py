@@ -198,7 +198,7 @@ class Told(NamedTuple):
 
 
 EVERYONE, READER = "everyone", "reader"
-"""All listeners, whatever their functions; and reading a contact, which comes as its first listener gets it."""
+"""All listeners, whatever their functions; and reading a contact, as its first listener gets it."""
 _NOBODY: Any = (Match(None, False),)  # type: ignore[arg-type]
 
 

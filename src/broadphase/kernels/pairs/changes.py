@@ -678,7 +678,7 @@ def numbers_of(table, groups, rows):
 
 @jit
 def turned_contacts(rows, numbers, first, turned, ids, normals, depths):
-    """Contacts as listeners want them: ``at, which, a, b, normals, depths``, by contact.
+    """Contacts as listeners get them: ``at, which, a, b, normals, depths``, by contact.
 
     ``rows`` are those of the contacts in the columns.  The contact with number ``n`` is wanted by the entries
     ``first[n]:first[n + 1]``; ``turned`` says of each whether its second body comes first.  ``at`` and

@@ -51,8 +51,9 @@ _MOST_UNFOLDED = 1 << 14
 """Where ways in a lattice are longer than what can be folded, each is compared with many images."""
 _MOST_CELLS = 2.0**52
 _FARTHEST = 2.0**100
-_WIDER = 1e-9
 """Where a world with lattice vectors is not periodic: in float32 too, no product of numbers overflows."""
+_WIDER = 1e-9
+"""How much farther images are searched: the distance of each is then computed from where the points are."""
 
 
 @inline
@@ -448,7 +449,6 @@ def find_images_of_few(points, found, among, cell, inverse, gradients, r, most):
     for k in range(3):
         reach[k] = 0.0
         if k < dim and gradients[k] > 0.0:
-            # The distance of each pair is computed from where the points are, so it may be searched farther.
             reach[k] = gradients[k] * (r * (1.0 + _WIDER)) + _WIDER
         looks *= 2.0 * reach[k] + 1.0
     fits = (dim == 2 or dim == 3) and found.shape[1] == dim and cell.shape[0] == dim and r >= 0.0

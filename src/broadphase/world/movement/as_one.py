@@ -151,8 +151,8 @@ class _Parts:
                 self._shift((dx, dy), 0.0)
                 for hit in cast.hits:
                     self._stopped(row, hit, response)
-            still = self._overlapping(row, 0.0, 0.0) - {-1}
-            self._ignored |= {other for other in still if self._motion.overlap(row, other)}
+            overlapping = self._overlapping(row, 0.0, 0.0) - {-1}
+            self._ignored |= {other for other in overlapping if self._motion.overlap(row, other)}
 
     def _has_room(self, dx: float, dy: float) -> bool:
         """Whether no part would be in anything that it is not in now."""

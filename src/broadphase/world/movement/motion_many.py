@@ -307,14 +307,14 @@ def widen(state: State, rows: Rows, near: Near, pushes: Floats, at: int) -> None
     if not pushes.any():
         kernel.pushes_of(state.store.table.columns, rows, near[:], state.space.lengths, state.grid, pushes)
     left, top, right, bottom = state.store.bounds(rows.item(at))
-    # What is near all is searched again, and many may need more: all are widened until much is near each,
-    # then those near this one; at most to the other end of a heap.
-    those = np.isin(rows, near.rows[near.first[at] : near.first[at + 1]])
-    those |= len(near.rows) < _MANY_NEAR * len(rows)
-    those[at] = True
+    # All regions are searched again, and others may need more room, too: while few bodies are near each mover
+    # all regions grow, then only those of movers near this one; at most to the other end of a heap.
+    grows = np.isin(rows, near.rows[near.first[at] : near.first[at + 1]])
+    grows |= len(near.rows) < _MANY_NEAR * len(rows)
+    grows[at] = True
     bounds = state.store.table.bounds(state.store.rows())
     farthest = state.space.largest or (bounds.max(axis=0)[2:] - bounds.min(axis=0)[:2]).max()
-    np.maximum(pushes, np.minimum(2.0 * pushes, farthest), out=pushes, where=those)
+    np.maximum(pushes, np.minimum(2.0 * pushes, farthest), out=pushes, where=grows)
     pushes[at] += (right - left) + (bottom - top)
 
 
