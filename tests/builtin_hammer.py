@@ -11,18 +11,19 @@ import numpy as np
 from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.kernels.boxes.brute_force import scan_for_boxes
 from broadphase.kernels.boxes.checks import copy_sound_rows, first_unsound_row
-from broadphase.kernels.movement.sweep import turn
+from broadphase.kernels.tiles.grid import cell_of_point, no_tiles
 
 BOXES = np.zeros((20, 4))
 KEYS = np.arange(2_000, dtype=np.int64)[::-1].copy()
 SETS, ROWS = np.ones(20, np.uint32), np.empty((0, 2), np.int32)
 ANY = 2**32 - 1
 SLOPPY = np.float32(1.5), np.int64(1)
+GRID = no_tiles()
 
 RIGHT: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (first_unsound_row, (BOXES,)),  # a number comes out
     (argsort_keys, (KEYS,)),  # an array of the kernel's
-    (turn, (1.0, 2.0, 3.0, 4.0, 1.0, 0.0, 1)),  # a tuple
+    (cell_of_point, (GRID, 1.0, 2.0)),  # a tuple
     (scan_for_boxes, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, 1.0), True, 1, ANY, ROWS)),
     (scan_for_boxes, (BOXES, 20, SETS, SETS, BOXES, True, 1, ANY, np.empty((1, 2), np.int32))),
     (copy_sound_rows, (BOXES, BOXES.copy(), 0, 20)),
@@ -33,13 +34,13 @@ WRONG: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (first_unsound_row, (BOXES.astype(">f8"),)),
     (first_unsound_row, ()),
     (argsort_keys, ([1, 2, 3],)),
-    (turn, (1.0, 2.0, 3.0, 4.0, 1.0, 0.0, 2**63)),
-    (turn, (1.0, 2.0, 3.0, 4.0, "text", 0.0, 1)),
+    (cell_of_point, (GRID._replace(around=2**63), 1.0, 2.0)),
+    (cell_of_point, (GRID, "text", 2.0)),
     (scan_for_boxes, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, "text"), True, 1, ANY, ROWS)),
     (copy_sound_rows, (BOXES, BOXES.copy(), 0)),
 ]
 SLOW: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
-    (turn, (SLOPPY[0], 2.0, 3.0, 4.0, 1.0, 0.0, SLOPPY[1])),
+    (cell_of_point, (GRID._replace(around=SLOPPY[1]), SLOPPY[0], 2.0)),
     (first_unsound_row, (BOXES.view(np.recarray),)),
 ]
 

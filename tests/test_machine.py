@@ -99,16 +99,18 @@ print("right")
 
 def test_read_only_arrays_and_numbers_of_numpy():
     from broadphase.kernels.boxes.checks import first_unsound_row
-    from broadphase.kernels.movement.sweep import turn
+    from broadphase.kernels.tiles.grid import cell_of_point, no_tiles
 
     boxes = np.zeros((5, 4), np.float32)
     boxes[3, 0] = 1
     boxes.flags.writeable = False
     assert first_unsound_row(boxes) == first_unsound_row(boxes.view(np.recarray)) == 3
     assert first_unsound_row(boxes[:0]) == first_unsound_row(np.zeros((0, 6))) == -1
-    expected = turn(1.0, 2.0, 3.0, 4.0, 1.0, 0.0, 1)
-    assert turn(np.float32(1), np.float64(2), 3, np.int32(4), np.uint8(1), 0, np.int64(1)) == expected
-    assert np.isnan(turn(*[float("nan")] * 4, 1.0, 0.0, 1)).any()
+    grid = no_tiles()._replace(solid=np.zeros((2, 3), np.bool_))
+    assert cell_of_point(grid, 2.5, 1.0) == (2, 1)
+    sloppy = grid._replace(x=0, width=np.uint8(1), height=np.int32(1), around=np.int64(0))
+    assert cell_of_point(sloppy, np.float32(2.5), np.float64(1)) == (2, 1)
+    assert cell_of_point(grid, float("nan"), 5) == (-1, 2)
 
 
 @pytest.mark.parametrize(

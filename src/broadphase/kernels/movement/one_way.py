@@ -6,7 +6,7 @@ sides.  What is inside when a movement begins is free of it until it has left.
 
 import numpy as np
 
-from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
+from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.movement.sweep import ALL_SIDES
 from broadphase.kernels.shapes.contact import contact_of
 from broadphase.kernels.shapes.table import POLYGON, bounds_of, bounds_overlap, tolerance_of
@@ -19,7 +19,7 @@ STARTS_IN = np.int64(32)
 _STEEP = 0.5
 
 
-@holds_gil
+@inline
 def blocks(sides, nx, ny):
     """Whether something stops what enters it with a normal: on the nearest side, if it is not slanted."""
     if sides == ALL_SIDES:

@@ -24,7 +24,7 @@ import math
 import numpy as np
 
 from broadphase.kernels.machine.floats import next_down, next_up
-from broadphase.kernels.machine.jit import common, inline, jit
+from broadphase.kernels.machine.jit import common, inline
 from broadphase.kernels.shapes.contact import box_box
 from broadphase.kernels.shapes.table import tolerance_of
 from broadphase.kernels.tiles.grid import (
@@ -321,7 +321,7 @@ def _clear_place(path, at, boxes, sides, rows, grid, after):
     return at
 
 
-@jit
+@common
 def turn(x, y, goal_x, goal_y, nx, ny, response):
     """The new goal of a box or shape that was stopped at ``x, y`` by something with this normal."""
     if response == TOUCH:

@@ -606,8 +606,6 @@ def search_nearest(edges, children, boxes, categories, masks, points, category, 
 # What a world asks, and the move of one box, in one call each.
 
 
-_NO_RULE = np.int64(-1)
-
 # The outcome of a move: refused; done; or done, but the box must be put into another leaf.
 REFUSED, STAYS, LEAVES = range(3)
 
