@@ -1,4 +1,4 @@
-"""From arguments to a search and back: all that is checked, before the device is asked for an answer.
+"""The public functions; all that is checked, before the device is asked for an answer.
 
 Rows are checked by the kernels that read them.  Each notes the first row that is wrong; `_refusing` says what
 is wrong with it, when the host waits for the device anyway.
@@ -8,12 +8,18 @@ DLPack makes the search wait for the caller's stream, and the caller's stream fo
 copied from one device to another.
 """
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded, need
+
+need("warp", extra="gpu", purpose="searching on a graphics card")
+
 import warp as wp
 
 from broadphase.gpu import kernels, rays, sweep
@@ -22,6 +28,7 @@ from broadphase.inputs.arrays import MOST_IDS
 from broadphase.inputs.boxes import unsound_box_error
 from broadphase.inputs.environments import BOX_WIDTHS, POINT_WIDTHS
 from broadphase.inputs.points import as_distance, unsound_point_error
+from broadphase.methods.task import pair_limit
 
 Array = Any
 """An array of Warp."""
@@ -30,6 +37,7 @@ _KEYS = dict(zip(kernels.FLOATS, kernels.KEYS, strict=True))
 _ENDS = {wp.uint32: (0x007FFFFF, 0xFF800000), wp.uint64: (0x000FFFFFFFFFFFFF, 0xFFF0000000000000)}
 # What can be squared without underflow or overflow, and the factors to get there: as on the processor.
 _METRIC = {wp.float32: (-30, 60, 92, -92), wp.float64: (-200, 500, 600, -600)}
+_BOXES = "rows of [min..., max...]"
 _WIDER = 1.0 + 2.0**-20  # the boxes around points near each other overlap, despite rounding
 
 
@@ -44,39 +52,250 @@ class Side(NamedTuple):
     """How many rows each world has, if these were given as ``(worlds, n, width)``."""
 
 
-def find_pairs(
-    given: dict[str, Any], env: Any, touching: bool, rules: dict[str, Any], limit: int, sort: bool
+class NearPoints(NamedTuple):
+    """Pairs of points near each other, ``(m,)`` each, in the library and on the device of the points."""
+
+    i: Any
+    """int32 row numbers of the points."""
+    j: Any
+    """Of the points too, ``i < j``; with ``other=`` of the others."""
+    distance: Any
+    """In the points' dtype, as `broadphase.neighbors` computes it."""
+
+
+class RayHits(NamedTuple):
+    """The first hit of each ray, in the library and on the device of the boxes."""
+
+    ids: Any
+    """int32 row numbers of the boxes; -1 where nothing is hit."""
+    distances: Any
+    """float64; inf where nothing is hit, 0 where the ray starts inside."""
+    normals: Any
+    """float64, unit vectors; zeros where the ray starts inside or hits nothing."""
+
+
+class PairChanges(NamedTuple):
+    """How pairs differ from those before: ``(m, 2)`` int32 arrays, sorted."""
+
+    began: Any
+    stayed: Any
+    ended: Any
+
+
+def pairs(
+    boxes: Any,
+    *,
+    touching: bool = True,
+    sort: bool = True,
+    static: Any = None,
+    categories: Any = None,
+    masks: Any = None,
+    env: Any = None,
+    max_pairs: int | None = None,
 ) -> Any:
-    """`pairs` and `join`."""
-    sides = _sides(given, BOX_WIDTHS, "rows of [min..., max...]")
+    """Find every pair of boxes that overlap, on the device that holds them.
+
+    Parameters
+    ----------
+    boxes : array of torch, CuPy, JAX or Warp
+        float32 or float64, ``(n, 4)`` or ``(n, 6)``, or ``(worlds, n, 4)`` and ``(worlds, n, 6)``.
+    touching, sort, max_pairs
+        As for `broadphase.pairs`.  Without ``sort`` too the order is the same in every call.
+    static, categories, masks, env : array, optional
+        As for `broadphase.pairs`; on the device of the boxes.
+
+    Returns
+    -------
+    array of the library of ``boxes``
+        ``(m, 2)`` int32 on the same device: exactly what `broadphase.pairs` returns.
+
+    Raises
+    ------
+    TypeError, ValueError, PairLimitExceeded
+        As for `broadphase.pairs`; also for NumPy arrays, which are never moved to a card unasked, for other
+        types of numbers, and for arrays that lie on different devices.
+    MemoryError
+        The device cannot hold what was counted; before it is asked for it.
+    RuntimeError
+        A CUDA graph is being captured.
+
+    Examples
+    --------
+    >>> import warp as wp
+    >>> from broadphase import gpu
+    >>> boxes = wp.array([[0, 0, 2, 2], [1, 1, 3, 3]], dtype=wp.float32, device="cpu")
+    >>> gpu.pairs(boxes).numpy()
+    array([[0, 1]], dtype=int32)
+    """
+    rules = {"static": static, "categories": categories, "masks": masks}
+    return _find_pairs({"boxes": boxes}, env, touching, rules, max_pairs, sort)
+
+
+def join(
+    a: Any,
+    b: Any,
+    *,
+    touching: bool = True,
+    sort: bool = True,
+    env: tuple[Any, Any] | None = None,
+    max_pairs: int | None = None,
+) -> Any:
+    """Find every row of ``b`` that each row of ``a`` overlaps, on the device that holds them.
+
+    Parameters
+    ----------
+    a, b : array
+        Boxes as for `pairs`; if only one is float32, both are computed in float64.
+    touching, sort, max_pairs
+        As for `pairs`.
+    env : tuple of array, optional
+        The environments of both sides, as for `broadphase.pairs`.
+
+    Returns
+    -------
+    array of the library of ``a``
+        ``(m, 2)`` int32: exactly what `broadphase.join` returns.
+
+    Raises
+    ------
+    TypeError, ValueError, PairLimitExceeded, MemoryError, RuntimeError
+        As for `pairs`; also when the dimensions differ.
+
+    Examples
+    --------
+    >>> import warp as wp
+    >>> from broadphase import gpu
+    >>> shots = wp.array([[0, 0, 1, 1], [8, 8, 9, 9]], dtype=wp.float32, device="cpu")
+    >>> ships = wp.array([[5, 5, 7, 7], [8, 8, 10, 10]], dtype=wp.float32, device="cpu")
+    >>> gpu.join(shots, ships).numpy()
+    array([[1, 1]], dtype=int32)
+    """
+    return _find_pairs({"a": a, "b": b}, env, touching, {}, max_pairs, sort)
+
+
+def count_pairs(
+    boxes: Any,
+    *,
+    touching: bool = True,
+    static: Any = None,
+    categories: Any = None,
+    masks: Any = None,
+    env: Any = None,
+) -> int:
+    """Count the pairs of boxes that overlap, without storing them; arguments as for `pairs`.
+
+    Examples
+    --------
+    >>> import warp as wp
+    >>> from broadphase import gpu
+    >>> gpu.count_pairs(wp.array([[0, 0, 2, 2], [1, 1, 3, 3]], dtype=wp.float32, device="cpu"))
+    1
+    """
+    rules = {"static": static, "categories": categories, "masks": masks}
+    sides = _sides({"boxes": boxes}, BOX_WIDTHS, _BOXES)
     with wp.ScopedDevice(sides[0].array.device):
-        search = _search(sides, env, touching, rules)
-        return given_back(
-            sweep.pairs_of(sweep.find_all(search, limit, sort=sort), search.rows_of_a), sides[0].given
-        )
+        return sweep.count_all(_search(sides, env, bool(touching), rules))
 
 
-def count_pairs(given: dict[str, Any], env: Any, touching: bool, rules: dict[str, Any]) -> int:
-    """`count_pairs`."""
-    sides = _sides(given, BOX_WIDTHS, "rows of [min..., max...]")
-    with wp.ScopedDevice(sides[0].array.device):
-        return sweep.count_all(_search(sides, env, touching, rules))
+def neighbors(
+    points: Any,
+    r: float,
+    *,
+    other: Any = None,
+    env: Any = None,
+    sort: bool = True,
+    max_pairs: int | None = None,
+) -> NearPoints:
+    """All pairs of points within a distance ``r`` of each other, on the device that holds them.
 
+    Parameters
+    ----------
+    points, other : array of torch, CuPy, JAX or Warp
+        float32 or float64, ``(n, 2)`` or ``(n, 3)``, or with the worlds as first axis; finite.
+    r : float
+        One distance for all.
+    env, sort, max_pairs
+        As for `broadphase.neighbors`.
 
-def find_near(given: dict[str, Any], r: Any, env: Any, limit: int, sort: bool) -> tuple[Any, ...]:
-    """`neighbors`."""
+    Returns
+    -------
+    NearPoints
+        ``i, j, distance``: number for number what `broadphase.neighbors` returns.
+
+    Raises
+    ------
+    TypeError, ValueError, PairLimitExceeded, MemoryError, RuntimeError
+        As for `pairs`; also if a coordinate is not finite or ``r`` is negative or NaN.
+
+    Examples
+    --------
+    >>> import warp as wp
+    >>> from broadphase import gpu
+    >>> points = wp.array([[0, 0], [3, 4], [0, 9]], dtype=wp.float32, device="cpu")
+    >>> i, j, distance = gpu.neighbors(points, 5.0)
+    >>> i.numpy(), j.numpy(), distance.numpy()
+    (array([0], dtype=int32), array([1], dtype=int32), array([5.], dtype=float32))
+    """
+    limit = pair_limit(max_pairs)
+    given = {"points": points} if other is None else {"points": points, "other": other}
     sides = _sides(given, POINT_WIDTHS, "rows of coordinates")
     with wp.ScopedDevice(sides[0].array.device):
         search = _search(sides, env, True, {}, radius=r)
-        found = sweep.distances_of(sweep.find_all(search, limit, sort=sort), search)
-        return tuple(given_back(column, sides[0].given) for column in found)
+        try:
+            found = sweep.distances_of(sweep.find_all(search, limit, sort=bool(sort)), search)
+        except PairLimitExceeded:
+            raise PairLimitExceeded(limit, TOO_MANY_NEAR) from None
+        return NearPoints(*(given_back(column, points) for column in found))
 
 
-def find_hits(
-    boxes: Any, origins: Any, directions: Any, max_distance: Any, ignore: Any, env: Any, touching: bool
-) -> tuple[Any, ...]:
-    """`raycast`."""
-    box_side, *_ = _sides({"boxes": boxes}, BOX_WIDTHS, "rows of [min..., max...]")
+def raycast(
+    boxes: Any,
+    origins: Any,
+    directions: Any,
+    *,
+    max_distance: Any = math.inf,
+    env: tuple[Any, Any] | None = None,
+    ignore: Any = None,
+    touching: bool = True,
+) -> RayHits:
+    """The first box that each ray hits; of several at one distance, the lowest row.
+
+    Parameters
+    ----------
+    boxes : array
+        As for `pairs`.
+    origins, directions : array of the same dtype
+        ``(m, dim)``, finite; a direction has any length but zero.  With boxes ``(worlds, n, 2 * dim)`` also
+        ``(worlds, m, dim)``; the answer then has that shape.
+    max_distance : float or array
+        In world units, not in lengths of the directions.
+    env : tuple of array, optional
+        The environments of the boxes and of the rays, as for `broadphase.pairs`.
+    ignore : array of int, optional
+        For each ray the row of a box that it passes through, such as the body that casts it; -1 for none.
+    touching : bool
+        Whether a ray hits a box that it only touches at an edge or a corner.
+
+    Returns
+    -------
+    RayHits
+        ``ids, distances, normals``: number for number what ``raycast`` of an index returns.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError
+        As for `pairs`; also if an origin is not finite, a direction is zero, or a distance is negative.
+
+    Examples
+    --------
+    >>> import warp as wp
+    >>> from broadphase import gpu
+    >>> boxes = wp.array([[4, -1, 5, 1]], dtype=wp.float32, device="cpu")
+    >>> origins, ways = (wp.array([row], dtype=wp.float32, device="cpu") for row in ([0, 0], [2, 0]))
+    >>> gpu.raycast(boxes, origins, ways).distances.numpy()
+    array([4.])
+    """
+    box_side, *_ = _sides({"boxes": boxes}, BOX_WIDTHS, _BOXES)
     n, dim = len(box_side.array), box_side.array.shape[1] // 2
     lines = _sides({"origins": origins, "directions": directions}, (dim, dim), f"as the boxes are {dim}-D")
     start, m = lines[0], len(lines[0].array)
@@ -109,18 +328,38 @@ def find_hits(
             reach,
             ignored,
             _envs([box_side, start], env),
-            touching,
+            bool(touching),
             _refusing([box_side, *lines, Side("max_distance", None, reach, None)]),
             bad,
         )
         found = rays.first_hits(search)
         if start.world_rows is not None:
             found = tuple(column.reshape((*start.given.shape[:2], *column.shape[1:])) for column in found)
-        return tuple(given_back(column, boxes) for column in found)
+        return RayHits(*(given_back(column, boxes) for column in found))
 
 
-def find_changes(before: Any, after: Any) -> tuple[Any, ...]:
-    """`changes`."""
+def changes(before: Any, after: Any) -> PairChanges:
+    """Which pairs began, stayed and ended between two frames.
+
+    Parameters
+    ----------
+    before, after : array, shape (m, 2)
+        What `pairs` returned, sorted, in two frames; on one device.
+
+    Returns
+    -------
+    PairChanges
+        ``began, stayed, ended``.
+
+    Examples
+    --------
+    >>> import warp as wp
+    >>> from broadphase import gpu
+    >>> before = wp.array([[0, 1], [0, 2]], dtype=wp.int32, device="cpu")
+    >>> after = wp.array([[0, 2], [1, 2]], dtype=wp.int32, device="cpu")
+    >>> [rows.numpy().tolist() for rows in gpu.changes(before, after)]
+    [[[1, 2]], [[0, 2]], [[0, 1]]]
+    """
     sides = [taken(before, "before"), taken(after, "after")]
     same_device(sides[1], "after", sides[0])
     with wp.ScopedDevice(sides[0].device):
@@ -145,7 +384,21 @@ def find_changes(before: Any, after: Any) -> tuple[Any, ...]:
             wp.launch(kernels.keep, count, [sides[side], places, out])
             return given_back(out, after)
 
-        return chosen(1, 0), chosen(1, 1), chosen(0, 0)
+        return PairChanges(chosen(1, 0), chosen(1, 1), chosen(0, 0))
+
+
+# ---- from arguments to a search
+
+
+def _find_pairs(
+    given: dict[str, Any], env: Any, touching: bool, rules: dict[str, Any], max_pairs: int | None, sort: bool
+) -> Any:
+    limit = pair_limit(max_pairs)
+    sides = _sides(given, BOX_WIDTHS, _BOXES)
+    with wp.ScopedDevice(sides[0].array.device):
+        search = _search(sides, env, bool(touching), rules)
+        found = sweep.find_all(search, limit, sort=bool(sort))
+        return given_back(sweep.pairs_of(found, search.rows_of_a), sides[0].given)
 
 
 def _sides(given: dict[str, Any], widths: tuple[int, int], said: str) -> list[Side]:
