@@ -25,11 +25,11 @@ from broadphase.inputs.search import as_filter
 from broadphase.kernels.arrays.sorting import starts_from_counts, starts_from_steps
 from broadphase.kernels.pairs.order import count_partitions, partition_shift, scatter_to_partitions
 from broadphase.kernels.strips.bin import BLOCK, count_copies, scatter_copies
-from broadphase.methods import strips, thresholds
+from broadphase.methods import strips
 from broadphase.methods.pair_order import sorted_pairs
 from broadphase.methods.strips import bin_boxes, cut_world
 from broadphase.methods.task import Task
-from broadphase.runtime import memory
+from broadphase.runtime import memory, thresholds
 from broadphase.runtime import threads as own_threads
 from broadphase.runtime.memory import Scratch
 

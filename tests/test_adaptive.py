@@ -10,7 +10,8 @@ from interrupting import Interrupt
 from oracle import pairs as expected_pairs
 
 import broadphase as bp
-from broadphase.indexes import adaptive, thresholds
+from broadphase.indexes import adaptive
+from broadphase.runtime import thresholds
 
 SHARES = (0.0, 0.002, 0.05, 0.5, 1.0)
 

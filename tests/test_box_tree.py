@@ -9,9 +9,9 @@ from index_scenes import NEEDED
 from test_index_machine import IndexMachine
 
 import broadphase as bp
-from broadphase.indexes import thresholds
 from broadphase.kernels.tree.dynamic_tree import HEIGHT, LEAST, WIDTH
 from broadphase.methods.tree import TreeArrays
+from broadphase.runtime import thresholds
 
 
 def squares(seed, n, world=100.0, size=1.0, dim=2):

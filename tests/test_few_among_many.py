@@ -7,8 +7,8 @@ import scenes
 from checks import assert_same
 
 import broadphase as bp
-from broadphase.methods import thresholds
 from broadphase.methods.few_among_many import boxes_near
+from broadphase.runtime import thresholds
 from broadphase.runtime.memory import Scratch
 
 small = pytest.mark.smaller_set

@@ -12,7 +12,7 @@ import scenes
 from index_scenes import NAMES, make
 
 import broadphase as bp
-from broadphase.runtime import slices
+from broadphase.runtime import arrays
 
 EVERYTHING = 1_200
 
@@ -110,8 +110,8 @@ def in_slices(monkeypatch):
         for name, value in SLICES.items():
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(slices.ranges, "__defaults__", (SLICES["MOST_ROWS"],))
-    monkeypatch.setattr(slices.growing, "__defaults__", (0, SLICES["FEW_QUERIES"]))
+    monkeypatch.setattr(arrays.ranges, "__defaults__", (SLICES["MOST_ROWS"],))
+    monkeypatch.setattr(arrays.growing, "__defaults__", (0, SLICES["FEW_QUERIES"]))
     monkeypatch.setitem(globals(), "EVERYTHING", 240)
 
 

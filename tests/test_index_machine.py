@@ -25,8 +25,8 @@ from index_scenes import (
 )
 
 import broadphase as bp
-from broadphase.indexes import thresholds
 from broadphase.indexes.brute_force import NoStructure
+from broadphase.runtime import thresholds
 
 
 class IndexMachine(RuleBasedStateMachine):

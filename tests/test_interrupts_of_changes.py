@@ -204,7 +204,7 @@ def seen(index):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_index_is_as_it_was_or_all_is_done(monkeypatch, name, each):
-    monkeypatch.setattr("broadphase.indexes.thresholds.FEWEST_BOXES", 10)
+    monkeypatch.setattr("broadphase.runtime.thresholds.FEWEST_BOXES", 10)
 
     def ready():
         index = made(name, BOXES)
@@ -245,7 +245,7 @@ def test_all_arrays_grow_or_none():
 
 @pytest.mark.smaller_set
 def test_changes_that_fail_do_not_believe_the_journal_any_more(monkeypatch):
-    monkeypatch.setattr("broadphase.indexes.thresholds.FEWEST_BOXES", 10)
+    monkeypatch.setattr("broadphase.runtime.thresholds.FEWEST_BOXES", 10)
     index = made("box_tree", BOXES)
     index.changes()
     index.move(int(index.ids[3]), BOXES[55])

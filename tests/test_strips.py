@@ -9,8 +9,9 @@ from method_checks import KINDS, assert_exact, degenerate_boxes, pairs_of, scene
 from broadphase.indexes.classes import Strips
 from broadphase.inputs.search import as_filter
 from broadphase.kernels.strips.bin import HALF_ORIGIN, IN_STRIPS, LAST, SCALE
-from broadphase.methods import strips, thresholds
+from broadphase.methods import strips
 from broadphase.methods.strips import Cut, Division
+from broadphase.runtime import thresholds
 
 WAYS = ("in one call", "call by call")
 

@@ -5,8 +5,8 @@ import pytest
 from test_index_machine import machine
 
 import broadphase as bp
-from broadphase.indexes import thresholds
 from broadphase.indexes.sweep_and_prune import SweepStructure
+from broadphase.runtime import thresholds
 
 smaller_set = pytest.mark.smaller_set
 

@@ -21,9 +21,8 @@ import numpy.typing as npt
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
 from broadphase.inputs import arrays
-from broadphase.inputs.arrays import as_float_array, settled
+from broadphase.inputs.arrays import BOXES, NUMBERS, POINTS, WAYS, Wanted, as_float_array, settled
 from broadphase.inputs.boxes import BoxArray
-from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
 from broadphase.inputs.numeric import count, plain, real
 from broadphase.inputs.periods import as_period
 from broadphase.kernels.movement import balls as kernel

@@ -21,7 +21,6 @@ from broadphase.indexes.results import Stats
 from broadphase.indexes.storage import EVERY_BIT
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import readable
-from broadphase.methods.thresholds import FEW_BOXES
 from broadphase.recording.reader import Calls, RecordedFrame, Recording
 from broadphase.recording.work import (
     compared,
@@ -32,6 +31,7 @@ from broadphase.recording.work import (
     overlaps_of,
 )
 from broadphase.runtime.memory import PairArray
+from broadphase.runtime.thresholds import FEW_BOXES
 
 Flags = npt.NDArray[np.bool_]
 Columns = npt.NDArray[Any]

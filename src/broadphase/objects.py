@@ -17,7 +17,7 @@ import numpy as np
 
 from broadphase.api.one_shot import join, pairs
 from broadphase.geometry.shapes import Circle, Polygon
-from broadphase.inputs.foreign import POINTS, plain_rows, rectangle_of
+from broadphase.inputs.arrays import POINTS, plain_rows, rectangle_of
 from broadphase.inputs.numeric import not_negative
 from broadphase.kernels.points.objects import (
     BOXES,

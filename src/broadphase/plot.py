@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import need
-from broadphase.inputs.arrays import settled
+from broadphase.inputs.arrays import BOXES, settled
 from broadphase.inputs.boxes import BoxArray, as_boxes
-from broadphase.inputs.foreign import BOXES
 from broadphase.inputs.numeric import real
 from broadphase.inputs.search import pairs_of_rows
 

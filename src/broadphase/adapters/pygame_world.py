@@ -11,8 +11,7 @@ import numpy.typing as npt
 from broadphase.adapters.following import Following, Give, Leader, M, as_leader, said_of_astray
 from broadphase.errors import need, warn_of_world
 from broadphase.geometry.shapes import Box, Circle, Shape, extent
-from broadphase.inputs import foreign
-from broadphase.inputs.arrays import settled
+from broadphase.inputs import arrays
 from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.kernels.arrays.sequences import rows_of
 from broadphase.kernels.shapes import sprites as sprite_kernels
@@ -776,7 +775,7 @@ def _read(boxes: Any) -> BoxArray:
             rects = _rects_of(boxes)
             ends = rects[:, :2] + rects[:, 2:]
             boxes = np.hstack((np.minimum(rects[:, :2], ends), np.maximum(rects[:, :2], ends)))
-    return as_boxes(settled(boxes, "boxes", foreign.BOXES))
+    return as_boxes(arrays.settled(boxes, "boxes", arrays.BOXES))
 
 
 def _on_screen(boxes: Any, camera: Point) -> BoxArray:

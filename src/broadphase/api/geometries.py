@@ -18,12 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded, not_one_of
-from broadphase.inputs.arrays import settled
-from broadphase.inputs.foreign import BOXES, POINTS, as_array, as_geometries
+from broadphase.inputs.arrays import BOXES, POINTS, as_array, as_geometries, settled
 from broadphase.inputs.points import as_distance, as_radii, settled_reach, unsound_point_error
 from broadphase.methods.pair_order import one_array
+from broadphase.runtime.arrays import ranges
 from broadphase.runtime.memory import PairArray
-from broadphase.runtime.slices import ranges
 from broadphase.runtime.threads import run_all, shares
 
 Boxes = npt.NDArray[np.float64]
@@ -228,7 +227,7 @@ def as_side(values: Any, name: str, needed_by: str = "", fix: str = "") -> Side:
     Raises
     ------
     TypeError, ValueError
-        As of `broadphase.inputs.foreign.as_geometries`; also if a number is not finite.
+        As of `broadphase.inputs.arrays.as_geometries`; also if a number is not finite.
     """
     if isinstance(values, KeptGeometries):
         return values._side

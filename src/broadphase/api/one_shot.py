@@ -8,20 +8,18 @@ from broadphase import methods
 from broadphase.api import on_its_device
 from broadphase.errors import PairLimitExceeded, not_one_of, with_hints
 from broadphase.inputs import Lengths, Numbers, RowsLike
-from broadphase.inputs.arrays import settled
+from broadphase.inputs.arrays import BOXES, are_geometries, check_same_crs, labelled, settled
 from broadphase.inputs.boxes import BoxArray, checked_boxes
-from broadphase.inputs.foreign import BOXES, are_geometries, check_same_crs, labelled
 from broadphase.inputs.numeric import on_gpu, thread_count
 from broadphase.inputs.search import Space, join_filter, points_among, settled_join, settled_search
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.methods import choose
 from broadphase.methods.few_among_many import boxes_near
-from broadphase.methods.few_boxes import join_of_few, pairs_of_few
-from broadphase.methods.in_space import find_in_space
+from broadphase.methods.in_space import find_in_space, join_of_few, pairs_of_few
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import NO_LIMIT, Found, Task, pair_limit
+from broadphase.runtime.arrays import joined, rows_at
 from broadphase.runtime.memory import PairArray, borrowed_scratch
-from broadphase.runtime.slices import joined, rows_at
 from broadphase.runtime.threads import cores
 
 if TYPE_CHECKING:
@@ -440,13 +438,7 @@ def search(method: str, task: Task, space: Space | None = None) -> Found:
         method = "tree"
     if method not in METHODS:
         raise not_one_of(method, METHODS, "method")
-    if space is not None:
-        found = find_in_space(method, task, space)
-    elif len(task.boxes) < 2:
-        return Found([], 0, 0)
-    else:
-        name = choose.choose(task.boxes) if method == "auto" else method
-        found = methods.finder(name)(task)
+    found = choose.find(task, method) if space is None else find_in_space(method, task, space)
     if found.pairs > task.limit:
         raise PairLimitExceeded(task.limit)
     return found

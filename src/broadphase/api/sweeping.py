@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded, with_hints
 from broadphase.inputs import Lengths, Numbers, RowsLike
-from broadphase.inputs.arrays import as_rows, settled
+from broadphase.inputs.arrays import BOXES, NUMBERS, POINTS, WAYS, as_rows, check_same_crs, settled
 from broadphase.inputs.boxes import BoxArray, checked_boxes
 from broadphase.inputs.environments import (
     BOX_WIDTHS,
@@ -30,7 +30,6 @@ from broadphase.inputs.environments import (
     rows_of_worlds,
     settled_envs,
 )
-from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, check_same_crs
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import Period, as_period, settled_period
 from broadphase.inputs.points import as_radii

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from broadphase.inputs import numeric
-from broadphase.inputs.arrays import settled
-from broadphase.inputs.foreign import WAYS
+from broadphase.inputs.arrays import WAYS, settled
 from broadphase.kernels.shapes.table import POLYGON, ShapeColumns
-from broadphase.periods.rays import unit_vectors
+from broadphase.periods.images import unit_vectors
 from broadphase.runtime.arrays import Floats
 
 # A cone is cut into sectors, and the arc of each into sides of at most so many degrees.

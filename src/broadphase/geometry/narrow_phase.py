@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from broadphase.geometry.shapes import Shape, as_known_shape, row_of
 from broadphase.inputs import Rectangle, Sprite
-from broadphase.inputs.arrays import as_float_array, settled
+from broadphase.inputs.arrays import BOXES, CIRCLES, as_float_array, settled
 from broadphase.inputs.boxes import BoxArray, as_boxes
-from broadphase.inputs.foreign import BOXES, CIRCLES
 from broadphase.inputs.search import pairs_of_rows
 from broadphase.kernels.shapes import contact as kernel
 from broadphase.runtime.arrays import briefly

@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from broadphase.inputs.arrays import as_float_array
-from broadphase.inputs.foreign import POINTS, column
+from broadphase.inputs.arrays import POINTS, as_float_array, column
 from broadphase.runtime.arrays import Floats
 
 # -----------------------------------------------------------------------------------------------------------

@@ -25,18 +25,16 @@ from broadphase.indexes.protocol import NO_IDS
 from broadphase.indexes.results import Nearest, RayHit, RayHits, Wanted, copied_hits, hits_asked_for
 from broadphase.indexes.storage import IdArray
 from broadphase.inputs import Numbers, OneBox, Place, RowsLike
-from broadphase.inputs.arrays import settled
+from broadphase.inputs.arrays import BOXES, settled
 from broadphase.inputs.environments import as_env
-from broadphase.inputs.foreign import BOXES
 from broadphase.inputs.numeric import real
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bound_rows, place_rows
 from broadphase.kernels.tree import shapes as in_trees
-from broadphase.periods.rays import unit_vectors
-from broadphase.runtime.arrays import Floats
+from broadphase.periods.images import unit_vectors
+from broadphase.runtime.arrays import Floats, joined, ranges
 from broadphase.runtime.memory import PairArray
-from broadphase.runtime.slices import joined, ranges
 
 # A box without limits, for a kernel that subtracts its edges: these must stay finite.
 _FARTHEST = 1e300
@@ -118,7 +116,7 @@ class ShapeIndex:
 
     def shape(self, id: int) -> Shape:  # noqa: A002
         """A shape where it is now."""
-        return self._table.shape(arguments.known_id(self._boxes._store, id))
+        return self._table.shape(self._boxes._store.known_id(id))
 
     @property
     def bounds(self) -> Floats:
@@ -146,7 +144,7 @@ class ShapeIndex:
         """
         reader, table = self._boxes._reader, self._table
         given = settled(ids, "ids"), reader.settled(positions, 2, "positions"), settled(angles, "angles")
-        rows = arguments.known_ids(self._boxes._store, given[0])
+        rows = self._boxes._store.known_ids(given[0])
         places = np.atleast_2d(reader.point_or_points(given[1], "positions", finite=True))
         turned = None if angles is None else np.asarray(given[2], np.float64)
         if len(places) != len(rows):

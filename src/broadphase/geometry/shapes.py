@@ -13,7 +13,7 @@ from typing import Any, Self, TypeAlias, overload
 import numpy as np
 
 from broadphase.geometry.polygons import convex_parts, corners_of, form_of, middle_of, reach_of, read_only
-from broadphase.inputs.foreign import rectangle_of
+from broadphase.inputs.arrays import rectangle_of
 from broadphase.inputs.numeric import real
 from broadphase.kernels.shapes.table import BOX, CIRCLE, POLYGON, ShapeColumns, cosine_sine, turn_points
 from broadphase.runtime.arrays import Floats

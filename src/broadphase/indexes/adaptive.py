@@ -34,7 +34,6 @@ from broadphase.indexes.protocol import (
     find_rows,
     pairs_between,
     renamed,
-    search_anyhow,
     search_live,
 )
 from broadphase.indexes.storage import IdArray, Touched, expect
@@ -43,11 +42,12 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
 from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.pairs.changes import replace_pairs
+from broadphase.methods import choose
 from broadphase.methods.pair_order import one_array, pair_keys, sorted_pairs
 from broadphase.methods.task import Found, Task
-from broadphase.methods.thresholds import FEW_BOXES
+from broadphase.runtime.arrays import first_of, rows_at
 from broadphase.runtime.memory import PairArray, Scratch, pair_array
-from broadphase.runtime.slices import first_of, rows_at
+from broadphase.runtime.thresholds import FEW_BOXES
 
 # ---- The limits, measured by `benchmarks/who_wins.py`; the last by `benchmarks/frames.py --parts static`.
 
@@ -225,7 +225,7 @@ class AdaptiveStructure(Structure):
         """Find all pairs."""
         if self.store.live <= FEW_BOXES:
             self.way = "brute_force"
-            return search_live(self, search_anyhow, limit, scratch)
+            return search_live(self, choose.find, limit, scratch)
         if self.store.any_static and self._are_sparse(len(self._mover_ids())):
             self.way = "box_tree"
             return self._search_among_static(limit, scratch)
@@ -238,7 +238,7 @@ class AdaptiveStructure(Structure):
         rules = store.filter(movers)._replace(classes=no_filter().classes)
         parts = thread_count(self.threads)
         task = Task(rows_at(store.boxes, movers), self.touching, rules, parts, limit, scratch=scratch)
-        sweep = search_anyhow if len(movers) <= FEW_BOXES else self.frame.sweep
+        sweep = choose.find if len(movers) <= FEW_BOXES else self.frame.sweep
         among = renamed(sweep(task), movers)
         if among.pairs > limit:
             return among
@@ -255,7 +255,7 @@ class AdaptiveStructure(Structure):
         if self._kept is not None:
             rest = np.ones(self.store.end, np.bool_)
             rest[self._touched.ids()] = False
-            found, _ = all_pairs(self.store, 1, partial(search_live, self, search_anyhow), sort=True)
+            found, _ = all_pairs(self.store, 1, partial(search_live, self, choose.find), sort=True)
             kept = self._kept if self.sort else sorted_pairs([self._kept], self.store.end)
             expect(
                 np.array_equal(kept[rest[kept].all(axis=1)], found[rest[found].all(axis=1)]),

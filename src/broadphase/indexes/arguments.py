@@ -15,13 +15,20 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
-from broadphase.inputs.arrays import as_float_array, as_plain_array, settled
+from broadphase.indexes.storage import EVERY_BIT, IdArray
+from broadphase.inputs.arrays import (
+    BOXES,
+    NUMBERS,
+    POINTS,
+    WAYS,
+    Wanted,
+    as_float_array,
+    as_plain_array,
+    settled,
+)
 from broadphase.inputs.boxes import BoxArray, check_sound, unsound_box_error
 from broadphase.inputs.environments import BOX_WIDTHS
-from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
 from broadphase.inputs.numeric import whole
-from broadphase.kernels.arrays.results import FEW_IDS, first_bad_id
 from broadphase.kernels.boxes.checks import first_bad_point, first_unsound_row, join_rays
 from broadphase.runtime.memory import result_array
 
@@ -375,48 +382,6 @@ def flag(value: Any, name: str) -> bool:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise TypeError(f"{name} must be True or False; got {value!r}")
-
-
-def known_id(store: BoxStore, value: Any) -> int:
-    """An id that is in use."""
-    number = value if type(value) is int else _whole_id(value)
-    if not (0 <= number < store.end and store.alive[number]):
-        raise KeyError(f"no {store.what} has the id {number}")
-    return number
-
-
-def _whole_id(value: Any) -> int:
-    if np.ndim(value) > 0:
-        raise TypeError(f"id must be an integer; got {value!r}; remove_many() and move_many() take several")
-    return whole(value, "id")
-
-
-def is_known_id(store: BoxStore, value: object) -> bool:
-    """Whether it is an id that is in use."""
-    try:
-        known_id(store, value)
-    except (KeyError, TypeError):
-        return False
-    return True
-
-
-def known_ids(store: BoxStore, values: Any) -> IdArray:
-    """Ids that are in use, each named once."""
-    array = as_plain_array(values, "ids")
-    if array.dtype.kind not in "iu" and array.size:
-        raise TypeError(f"ids must be integers; got dtype {array.dtype}")
-    if array.ndim != 1:
-        one = "; calls without _many take one" if array.ndim == 0 else ""
-        raise ValueError(f"ids must have shape (k,); got shape {array.shape}{one}")
-    ids = np.ascontiguousarray(array, dtype=np.int64)
-    named = np.zeros(store.end if len(ids) > FEW_IDS else 0, np.bool_)
-    row = int(first_bad_id(ids, store.alive, store.end, named))
-    if row >= 0:
-        bad = int(array[row])
-        if 0 <= bad < store.end and store.alive[bad]:
-            raise ValueError(f"ids[{row}] = {bad} is named twice; each {store.what} can be named once")
-        raise KeyError(f"no {store.what} has the id {bad} (ids[{row}])")
-    return ids.astype(np.int32)
 
 
 def lined_up(*given: Named) -> tuple[list[Rows], bool]:

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from broadphase.errors import instead, with_hints
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import NO_RULE, NO_RULES, BoxRules, Reader, Rows
-from broadphase.indexes.by_id import ById
 from broadphase.indexes.changes import History, Journal
 from broadphase.indexes.new_boxes import MadeLater, NewBoxes
 from broadphase.indexes.protocol import NO_IDS, Shared, Structure
@@ -26,19 +25,18 @@ from broadphase.indexes.results import (
     hits_asked_for,
 )
 from broadphase.indexes.space import NO_HIT, PlainSpace, join
-from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
-from broadphase.indexes.thresholds import MOST_SCANNED
+from broadphase.indexes.storage import EVERY_BIT, BoxStore, ById, IdArray, read_only
 from broadphase.inputs import Lengths, Numbers, OneBox, Place, RowsLike
-from broadphase.inputs.arrays import settled
+from broadphase.inputs.arrays import BOXES, settled
 from broadphase.inputs.boxes import BoxArray, check_sound, copy_sound
 from broadphase.inputs.environments import BOX_WIDTHS, as_env, in_rows, rows_of_worlds
-from broadphase.inputs.foreign import BOXES
 from broadphase.inputs.numeric import count, thread_count
 from broadphase.inputs.periods import as_period
 from broadphase.inputs.search import bit_sets, static_flags
 from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.methods.task import pair_limit
 from broadphase.runtime.memory import PairArray
+from broadphase.runtime.thresholds import MOST_SCANNED
 
 if TYPE_CHECKING:
     from broadphase.api.sweeping import SweptPairs
@@ -359,7 +357,7 @@ class Index(ById):
                 self._unsettle()
                 raise
         rows = np.array([self._reader.box(box)], self._store.boxes.dtype)
-        mover = arguments.known_id(self._store, id)
+        mover = self._store.known_id(id)
         self._replace(_just(mover), rows)
 
     def move_many(self, ids: Numbers, boxes: RowsLike) -> None:
@@ -379,7 +377,7 @@ class Index(ById):
             An id is named twice, a box is not sound, or the lengths differ; nothing has changed.
         """
         ids, boxes = settled(ids, "ids"), settled(boxes, "boxes", BOXES)
-        known = arguments.known_ids(self._store, ids)
+        known = self._store.known_ids(ids)
         rows = self._reader.boxes(boxes)
         if len(known) != len(rows):
             raise ValueError(
@@ -436,7 +434,7 @@ class Index(ById):
         KeyError
             No box has this id.
         """
-        return read_only(self._store.boxes[arguments.known_id(self._store, id)])
+        return read_only(self._store.boxes[self._store.known_id(id)])
 
     # ---- changes: an unsettled structure is rebuilt from the stored boxes
     #

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.indexes import protocol, thresholds
+from broadphase.indexes import protocol
 from broadphase.indexes.arguments import NO_RULES, BoxRules, Given, Rows
 from broadphase.indexes.protocol import (
     NO_IDS,
@@ -48,6 +48,7 @@ from broadphase.kernels.tree import queries
 from broadphase.methods.nearest import order_along
 from broadphase.methods.task import Found, Task
 from broadphase.methods.tree import TreeArrays, pairs_of_trees
+from broadphase.runtime import thresholds
 from broadphase.runtime.memory import PairArray, Scratch
 
 _MOST_LEVELS = 32

@@ -18,9 +18,8 @@ from broadphase.indexes.classes import BoxTree
 from broadphase.indexes.results import HowToCast, RayHit, RayHits
 from broadphase.indexes.storage import EVERY_BIT
 from broadphase.inputs import Lengths, Numbers, Place, RowsLike
-from broadphase.inputs.arrays import settled
+from broadphase.inputs.arrays import BOXES, POINTS, check_same_crs, settled
 from broadphase.inputs.environments import settled_envs
-from broadphase.inputs.foreign import BOXES, POINTS, check_same_crs
 from broadphase.inputs.numeric import on_gpu
 from broadphase.inputs.periods import settled_period
 

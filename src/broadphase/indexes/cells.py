@@ -27,8 +27,8 @@ from broadphase.methods.cells import (
     take_sample,
 )
 from broadphase.methods.task import Found, Task
+from broadphase.runtime.arrays import joined
 from broadphase.runtime.memory import Scratch
-from broadphase.runtime.slices import joined
 
 # Boxes that share a cell with more others than this spend most time on comparisons.
 _CROWD = 24.0

@@ -26,8 +26,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import methods
-from broadphase.indexes import thresholds
 from broadphase.indexes.results import PairChanges, expected_rows
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.inputs.numeric import thread_count
@@ -38,9 +36,9 @@ from broadphase.kernels.pairs.changes import split_changes, toggle_pairs
 from broadphase.methods import choose
 from broadphase.methods.pair_order import PairKeys, pair_keys, sorted_rows
 from broadphase.methods.task import Task
-from broadphase.runtime import threads
+from broadphase.runtime import threads, thresholds
+from broadphase.runtime.arrays import first_of, joined, rows_at, sorted_keys
 from broadphase.runtime.memory import PairArray
-from broadphase.runtime.slices import first_of, joined, rows_at, sorted_keys
 
 Columns = tuple[npt.NDArray[Any], ...]
 FindAll = Callable[..., tuple[PairArray, int]]
@@ -310,7 +308,7 @@ def _ended_among(structure: Any, kept: Columns, columns: Any) -> tuple[PairArray
     if len(boxes) < 2:
         return np.empty((0, 2), np.int32), 0
     task = Task(boxes, structure.touching, PairFilter(*kept[2:]))
-    found = methods.finder(choose.choose(boxes))(task)
+    found = choose.find(task)
     entries = joined([np.empty((0, 2), np.int32), *found.chunks])
     gone = kernel.compare_old(entries, columns, structure.store.renewed, kept, structure.touching)
     return entries[:gone], found.tests

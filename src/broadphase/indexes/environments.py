@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.indexes import thresholds
 from broadphase.indexes.arguments import (
     Axes,
     BoxRules,
@@ -67,8 +66,9 @@ from broadphase.methods.in_space import find_in_space
 from broadphase.methods.nearest import curve_for
 from broadphase.methods.pair_order import sort_rows_of_each
 from broadphase.methods.task import Found
+from broadphase.runtime import thresholds
+from broadphase.runtime.arrays import ranges
 from broadphase.runtime.memory import PairArray, Scratch, aligned, result_array
-from broadphase.runtime.slices import ranges
 
 _LEAST_CAPACITY = 1024
 _LARGE = 1e300

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.indexes import thresholds
 from broadphase.indexes.arguments import NO_RULES, BoxRules, Given
 from broadphase.indexes.protocol import NO_ROWS
 from broadphase.indexes.results import Nearest
@@ -16,6 +15,7 @@ from broadphase.indexes.storage import IdArray
 from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.boxes import brute_force
 from broadphase.kernels.machine.kernel import try_call
+from broadphase.runtime import thresholds
 
 _scan_for_boxes, _scan_for_nearest = map(try_call, (brute_force.scan_for_boxes, brute_force.scan_for_nearest))
 _NO_SETS = np.empty(0, np.uint32)

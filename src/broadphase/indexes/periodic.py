@@ -7,10 +7,10 @@ images counts once, and is tested exactly.  The rules are those of `broadphase.p
 
 A query away from the edges has one image: it runs as in a plain index.
 
-A ray is followed in legs (`broadphase.periods.rays`).  In each leg it is cast, in its full length, from every
-image of its origin that may hit boxes there: the same test as in any index decides, from an origin that is
-moved by whole periods (``origin - k * period``, rounded as any such computation).  Of several hits of one box
-the nearest counts.  Cost: a few queries for each period of the ray's length.
+A ray is followed in legs (`broadphase.periods.images`).  In each leg it is cast, in its full length, from
+every image of its origin that may hit boxes there: the same test as in any index decides, from an origin
+that is moved by whole periods (``origin - k * period``, rounded as any such computation).  Of several hits of
+one box the nearest counts.  Cost: a few queries for each period of the ray's length.
 """
 
 from functools import partial
@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.indexes import changes, thresholds
+from broadphase.indexes import changes
 from broadphase.indexes.arguments import NO_RULES, BoxRules, FloatTuple, Given, Reader, Rows
-from broadphase.indexes.protocol import NO_IDS, Ids, SearchTree, Structure, find_rows, search_anyhow
+from broadphase.indexes.protocol import NO_IDS, Ids, SearchTree, Structure, find_rows
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, hits_of_rows
 from broadphase.indexes.space import PlainSpace
 from broadphase.indexes.storage import IdArray, expect
@@ -35,8 +35,8 @@ from broadphase.methods.pair_order import as_pairs
 from broadphase.methods.periodic import with_across
 from broadphase.methods.task import Found, Task
 from broadphase.periods.ghosts import Wrapped, period_of, wrap_points, wrapped_boxes
-from broadphase.periods.images import Periodic, nearest_of_images, wrapped
-from broadphase.periods.rays import bounds_between, legs, unit_vectors
+from broadphase.periods.images import Periodic, bounds_between, legs, nearest_of_images, unit_vectors, wrapped
+from broadphase.runtime import thresholds
 from broadphase.runtime.memory import Scratch
 
 # Distances are rounded; an image farther away than this factor is certainly farther.
@@ -163,8 +163,7 @@ class PeriodicSpace(PlainSpace):
         if not wrapped.ghosts:
             return found
         task = Task(boxes, self.touching, store.filter(), thread_count(self.threads), limit)
-        search = search_anyhow if store.envs is None else partial(search_in_envs, "auto", store.envs)
-        return with_across(task, wrapped, search, found)
+        return with_across(task, wrapped, partial(search_in_envs, "auto", store.envs), found)
 
     def find_changes(self, history: changes.History, journal: changes.Journal) -> tuple[PairChanges, int]:
         return changes.find_changes(self.searched, self.all_pairs, history, journal, 0.0)

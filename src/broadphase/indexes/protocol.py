@@ -40,7 +40,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import methods
 from broadphase.errors import PairLimitExceeded
 from broadphase.indexes.arguments import BoxRules, Given, Rows
 from broadphase.indexes.changes import History
@@ -49,12 +48,11 @@ from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
 from broadphase.kernels.pairs.changes import name_pairs
-from broadphase.methods import choose
 from broadphase.methods.pair_order import joined_pairs, one_array, sort_rows_of_each
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
+from broadphase.runtime.arrays import first_of, rows_at
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
-from broadphase.runtime.slices import first_of, rows_at
 
 FirstHit = tuple[int, int, float, float, float, float]
 """The tests, the id that a ray hits first or -1, the distance, and the normal on three axes."""
@@ -115,7 +113,7 @@ class Structure(ABC):
     @property
     def dim(self) -> int:
         """2 or 3."""
-        return int(self.store.boxes.shape[1]) // 2
+        return self.store.dim
 
     @property
     def dtype(self) -> "np.dtype[Any]":
@@ -312,11 +310,6 @@ def search_live(structure: Structure, find: Callable[[Task], Found], limit: int,
     rules = structure.touching, store.live_filter(), parts, limit
     found = find(Task(store.live_boxes(), *rules, sort=structure.sort, scratch=scratch))
     return renamed(found, store.ids())
-
-
-def search_anyhow(task: Task, _: Any = None) -> Found:
-    """Find the pairs of a task by the method that suits the number of its boxes."""
-    return methods.finder(choose.choose(task.boxes))(task) if len(task.boxes) > 1 else Found([], 0, 0)
 
 
 def renamed(found: Found, ids: IdArray) -> Found:

@@ -18,7 +18,6 @@ where everything moves.
 
 import numpy as np
 
-from broadphase.indexes import thresholds
 from broadphase.indexes.protocol import Shared, Structure
 from broadphase.indexes.storage import IdArray, Touched, expect
 from broadphase.inputs.boxes import BoxArray
@@ -27,8 +26,9 @@ from broadphase.kernels.arrays.sorting import PADDING, argsort_keys, bits_of, or
 from broadphase.kernels.sorted import insertion_sort, write_boxes
 from broadphase.methods.sort_and_sweep import Axis, choose_axis, sweep_ordered
 from broadphase.methods.task import Found, Task
+from broadphase.runtime import thresholds
+from broadphase.runtime.arrays import rows_at
 from broadphase.runtime.memory import Scratch
-from broadphase.runtime.slices import rows_at
 
 # Insertion may take so many steps a box, and so many in all, before sorting from scratch costs less.
 MOST_STEPS, MOST_STEPS_IN_ALL = 8, 1 << 24

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.indexes import changes, thresholds
+from broadphase.indexes import changes
 from broadphase.indexes.arguments import (
     NO_RULES,
     BoxRules,
@@ -29,7 +29,6 @@ from broadphase.indexes.protocol import (
     all_pairs,
     find_rows,
     may_pair,
-    search_anyhow,
 )
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, hits_of_rows
 from broadphase.indexes.storage import BoxStore, IdArray
@@ -41,13 +40,14 @@ from broadphase.kernels.boxes import queries as box_queries
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
 from broadphase.kernels.boxes.queries import keep_within
 from broadphase.kernels.machine.kernel import try_call
+from broadphase.methods import choose
 from broadphase.methods.nearest import find_nearest
 from broadphase.methods.pair_order import joined_pairs, one_array, sorted_rows
 from broadphase.methods.task import NO_LIMIT, Found, Task
-from broadphase.methods.thresholds import LEAST_RESULTS
-from broadphase.runtime import threads
+from broadphase.runtime import threads, thresholds
+from broadphase.runtime.arrays import joined
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch, check_room_for_nearest
-from broadphase.runtime.slices import joined
+from broadphase.runtime.thresholds import LEAST_RESULTS
 
 NO_HIT = RayHit(-1, np.inf, ())
 _try_around = try_call(box_queries.box_around)
@@ -327,7 +327,7 @@ def _join_all(mine: PlainSpace, there: PlainSpace, plain: bool, sort: bool) -> t
     parts = thread_count(mine.threads)
     with borrowed_scratch() as scratch:
         task = Task(boxes, mine.touching, _both_filters(first, second), parts, scratch=scratch)
-        found = search_anyhow(task) if plain else _search_in_space(task, mine, there)
+        found = choose.find(task) if plain else _search_in_space(task, mine, there)
         rows = one_array(found.chunks, len(boxes), sort and not found.ordered, scratch, parts)
     rows[:, 0] = first.ids()[rows[:, 0]]
     rows[:, 1] = second.ids()[rows[:, 1] - first.live]

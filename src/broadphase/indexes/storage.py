@@ -9,13 +9,14 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.arrays import MOST_IDS
+from broadphase.inputs.arrays import MOST_IDS, as_plain_array, settled
 from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.numeric import whole
+from broadphase.kernels.arrays.results import FEW_IDS, first_bad_id
 from broadphase.kernels.boxes.checks import find_free, put_box, put_new, put_rows
 from broadphase.kernels.boxes.overlap import STATIC, PairFilter, no_filter
 from broadphase.kernels.machine.kernel import try_call
-from broadphase.runtime.arrays import distinct
-from broadphase.runtime.slices import FIRST_ROWS, rows_at
+from broadphase.runtime.arrays import FIRST_ROWS, distinct, rows_at
 
 IdArray = npt.NDArray[np.int32]
 
@@ -59,6 +60,7 @@ class BoxStore:
     def __init__(self, dim: int, dtype: npt.DTypeLike, *, what: str = "box") -> None:
         self.what = what
         """What the rows are; `PointIndex` keeps a point in each, of half the width."""
+        self.dim = dim
         self.boxes: BoxArray = np.empty((0, dim if what == "point" else 2 * dim), dtype)
         self.alive = np.empty(0, np.bool_)
         self.classes = np.empty(0, np.uint8)
@@ -289,6 +291,43 @@ class BoxStore:
         state = self.__dict__ | {"_ids": None, "_spare": None, "_next": None}
         return state | {name: column[: self.end] for name, column in self._columns().items()}
 
+    def has(self, id: object) -> bool:  # noqa: A002
+        """Whether it is an id that is in use."""
+        try:
+            self.known_id(id)
+        except (KeyError, TypeError):
+            return False
+        return True
+
+    def known_id(self, value: Any) -> int:
+        """An id that is in use, as a caller wrote it."""
+        if type(value) is not int and np.ndim(value) > 0:
+            raise TypeError(
+                f"id must be an integer; got {value!r}; remove_many() and move_many() take several"
+            )
+        number = whole(value, "id")
+        if not (0 <= number < self.end and self.alive[number]):
+            raise KeyError(f"no {self.what} has the id {number}")
+        return number
+
+    def known_ids(self, values: Any) -> IdArray:
+        """Ids that are in use, each named once, as a caller wrote them."""
+        array = as_plain_array(values, "ids")
+        if array.dtype.kind not in "iu" and array.size:
+            raise TypeError(f"ids must be integers; got dtype {array.dtype}")
+        if array.ndim != 1:
+            one = "; calls without _many take one" if array.ndim == 0 else ""
+            raise ValueError(f"ids must have shape (k,); got shape {array.shape}{one}")
+        ids = np.ascontiguousarray(array, dtype=np.int64)
+        named = np.zeros(self.end if len(ids) > FEW_IDS else 0, np.bool_)
+        row = int(first_bad_id(ids, self.alive, self.end, named))
+        if row >= 0:
+            bad = int(array[row])
+            if 0 <= bad < self.end and self.alive[bad]:
+                raise ValueError(f"ids[{row}] = {bad} is named twice; each {self.what} can be named once")
+            raise KeyError(f"no {self.what} has the id {bad} (ids[{row}])")
+        return ids.astype(np.int32)
+
     def has_all(self, ids: IdArray) -> bool:
         """Whether these ids are in use."""
         return bool((ids < self.end).all() and self.alive[ids].all())
@@ -308,6 +347,74 @@ class BoxStore:
         if self.end + more > MOST_IDS:
             raise ValueError(f"an index holds at most {MOST_IDS} rows: ids are 32 bits wide")
         self.reserve(max(self.end + more, 2 * len(self.alive), _FIRST_CAPACITY))
+
+
+class ById:
+    """Things with ids, boxes and points alike: which ids there are, of what kind, and removing."""
+
+    _store: BoxStore
+
+    @property
+    def dim(self) -> int:
+        """2 or 3."""
+        return self._store.dim
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        """What they are kept in."""
+        return self._store.boxes.dtype
+
+    def remove(self, id: int) -> None:  # noqa: A002 - the word that users know
+        """Remove one; its id is free for the next insert.
+
+        Parameters
+        ----------
+        id : int
+
+        Raises
+        ------
+        KeyError
+            The id is not in use.
+        """
+        self._leave(np.array([self._store.known_id(id)], np.int32))
+
+    def remove_many(self, ids: Any) -> None:
+        """Remove several.
+
+        Parameters
+        ----------
+        ids : array_like of int, shape (k,)
+
+        Raises
+        ------
+        KeyError
+            An id is not in use; nothing has changed.
+        ValueError
+            An id is named twice; nothing has changed.
+        """
+        known = np.sort(self._store.known_ids(settled(ids, "ids")))
+        if len(known):
+            self._leave(known)
+
+    def _leave(self, ids: IdArray) -> None:
+        """Remove what has these ids, ascending."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return self._store.live
+
+    def __contains__(self, id: object) -> bool:  # noqa: A002
+        return self._store.has(id)
+
+    @property
+    def ids(self) -> IdArray:
+        """The ids in use, ascending: ``(len,)`` int32, read-only."""
+        return read_only(self._store.ids())
+
+    @property
+    def envs(self) -> npt.NDArray[np.int64]:
+        """The environment of each, in id order."""
+        return self._store.live_envs()
 
 
 class Touched:

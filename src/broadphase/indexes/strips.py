@@ -14,7 +14,6 @@ to a box tree, which is built when it is asked and follows small changes.  `broa
 these strips for the frames in which much has moved, and finds the pairs of what has changed with a tree.
 """
 
-from broadphase.indexes import thresholds
 from broadphase.indexes.protocol import Structure, search_live
 from broadphase.indexes.storage import IdArray
 from broadphase.inputs.boxes import BoxArray
@@ -28,6 +27,7 @@ from broadphase.methods.strips import (
     sweep,
 )
 from broadphase.methods.task import Found, Task
+from broadphase.runtime import thresholds
 from broadphase.runtime.memory import Scratch
 
 

@@ -23,19 +23,19 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.indexes import thresholds
 from broadphase.indexes.changes import History, from_all_pairs
-from broadphase.indexes.protocol import Shared, Structure, all_pairs, search_anyhow, search_live
+from broadphase.indexes.protocol import Shared, Structure, all_pairs, search_live
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray, Touched, expect
 from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.arrays.sorting import argsort_keys, bits_of
 from broadphase.kernels.sorted import boxes_that_moved, close_up, end_keys, lay_out, move_ends
+from broadphase.methods import choose
 from broadphase.methods.pair_order import PairKeys, as_pairs, pair_keys
 from broadphase.methods.task import Found
-from broadphase.runtime import threads
+from broadphase.runtime import threads, thresholds
+from broadphase.runtime.arrays import joined, rows_at, sorted_keys
 from broadphase.runtime.memory import PairArray, Scratch
-from broadphase.runtime.slices import joined, rows_at, sorted_keys
 
 _MOST_IDS = 2**30
 
@@ -216,7 +216,7 @@ class SweepStructure(Structure):
     def _rebuild(self) -> None:
         """Sort all ends and find all pairs from scratch."""
         self._ends = Ends(self.store, self.touching)
-        find = partial(search_live, self, search_anyhow)
+        find = partial(search_live, self, choose.find)
         pairs, tests = all_pairs(self.store, self.threads, find, sort=True)
         self._found = History(pairs)
         self._work = self._work[0], self._work[1] + tests

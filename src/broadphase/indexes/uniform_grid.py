@@ -16,8 +16,7 @@ import numpy as np
 
 from broadphase.indexes.cells import CellStructure
 from broadphase.indexes.protocol import Shared
-from broadphase.inputs.arrays import as_float_array
-from broadphase.inputs.foreign import BOXES
+from broadphase.inputs.arrays import BOXES, as_float_array
 from broadphase.kernels.cells.bins import Lattice
 from broadphase.methods.cells import (
     LARGEST_CELL,

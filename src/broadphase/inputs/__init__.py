@@ -1,7 +1,8 @@
 """What comes in: arguments are copied (`arrays.settled`), then checked once, nowhere else.
 
 `boxes`, `points`, `periods`, `environments` and `numeric` (single numbers) check; `search` does both for the
-calls that find pairs, and has their rules.  `foreign` reads tables, columns and shapes of other libraries.
+calls that find pairs, and has their rules.  Tables, columns and shapes of other libraries are read by
+`arrays`.
 
 The types below say to type checkers what is taken as boxes, points and places.  Text, a path or a single
 number is none of it: a sequence of anything would be one of characters, too.

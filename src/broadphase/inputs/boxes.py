@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from broadphase.errors import with_hints
 from broadphase.inputs import RowsLike
-from broadphase.inputs.arrays import FloatArray, as_float_array, as_rows, settled
-from broadphase.inputs.foreign import BOXES, NUMBERS
+from broadphase.inputs.arrays import BOXES, NUMBERS, FloatArray, as_float_array, as_rows, settled
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_period
 from broadphase.kernels.boxes.checks import copy_sound_rows, first_unsound_row
@@ -37,7 +36,7 @@ def as_boxes(boxes: Any, name: str = "boxes") -> BoxArray:
     ----------
     boxes : array_like
         Rows ``[min_x, min_y, max_x, max_y]`` or ``[min_x, min_y, min_z, max_x, max_y, max_z]``; a table
-        or structured array, read by the names of its columns (`broadphase.inputs.foreign`); or shapes,
+        or structured array, read by the names of its columns (`broadphase.inputs.arrays`); or shapes,
         taken by their bounds.  An empty list counts as no boxes in 2-D.
     name : str
         What the caller's argument is called, for the error messages.

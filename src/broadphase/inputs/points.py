@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.arrays import as_float_array, as_rows, one_each, settled
+from broadphase.inputs.arrays import (
+    NUMBERS,
+    POINTS,
+    as_float_array,
+    as_rows,
+    check_same_crs,
+    one_each,
+    settled,
+)
 from broadphase.inputs.environments import (
     POINT_WIDTHS,
     as_env,
@@ -16,7 +24,6 @@ from broadphase.inputs.environments import (
     rows_of_worlds,
     settled_envs,
 )
-from broadphase.inputs.foreign import NUMBERS, POINTS, check_same_crs
 from broadphase.inputs.periods import as_point_period, is_matrix, settled_period
 from broadphase.kernels.points.fixed_radius import find_extent
 from broadphase.periods.images import wrapped

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.arrays import as_plain_array, one_each, settled
+from broadphase.inputs.arrays import BOXES, as_plain_array, one_each, settled
 from broadphase.inputs.boxes import BoxArray, checked_boxes
 from broadphase.inputs.environments import (
     BOX_WIDTHS,
@@ -20,7 +20,6 @@ from broadphase.inputs.environments import (
     rows_of_worlds,
     settled_envs,
 )
-from broadphase.inputs.foreign import BOXES
 from broadphase.inputs.periods import Period, as_period, settled_period
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, STATIC, PairFilter, no_filter
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyarrow import ipc, parquet
 
 from broadphase.errors import FileError
-from broadphase.inputs.foreign import Axis, Column, Layout
+from broadphase.inputs.arrays import Axis, FloatArray, Layout
 from broadphase.io.tables import Limits, Table, boxes_from_columns, find_layout, object_array
 
 _NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
@@ -187,14 +187,14 @@ def check_no_nulls(column: Any, name: str, file: str, first_row: int) -> None:
         raise FileError(f"{file}: row {row}, column {name}: is empty (null)")
 
 
-def edge_numbers(column: Any, name: str, file: str, first_row: int = 0) -> Column:
+def edge_numbers(column: Any, name: str, file: str, first_row: int = 0) -> FloatArray:
     """A column of edges as numbers; ``first_row`` is where in the file it begins."""
     if not any(is_kind(column.type) for is_kind in _NUMBERS):
         raise FileError(f"{file}: column {name} holds {column.type}, where numbers belong")
     check_no_nulls(column, name, file, first_row)
     if not pa.types.is_float32(column.type):
         column = column.cast(pa.float64(), safe=False)
-    numbers: Column = column.to_numpy()
+    numbers: FloatArray = column.to_numpy()
     return numbers
 
 

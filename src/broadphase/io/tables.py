@@ -26,9 +26,9 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import FileError
-from broadphase.inputs import foreign as columns
+from broadphase.inputs import arrays as columns
+from broadphase.inputs.arrays import HEADERLESS, names_without_header
 from broadphase.inputs.boxes import BoxArray, as_boxes
-from broadphase.inputs.foreign import HEADERLESS, names_without_header
 
 _ROWS_AT_ONCE = 10_000
 

@@ -15,12 +15,11 @@ from broadphase.kernels.arrays.sorting import stable_argsort
 from broadphase.kernels.cells import bins as kernel
 from broadphase.kernels.cells.bins import Bins, Lattice
 from broadphase.kernels.cells.pairs import pairs_in_cells, pairs_of_lists
-from broadphase.methods import thresholds
 from broadphase.methods.sort_and_sweep import choose_axis
 from broadphase.methods.task import Found, Task, find_in_shares
-from broadphase.runtime import threads
+from broadphase.runtime import threads, thresholds
+from broadphase.runtime.arrays import joined, rows_at
 from broadphase.runtime.memory import Scratch
-from broadphase.runtime.slices import joined, rows_at
 
 IdArray = npt.NDArray[np.int32]
 

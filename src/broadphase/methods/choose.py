@@ -8,8 +8,8 @@ import numpy.typing as npt
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.search import join_filter
 from broadphase.methods import finder
-from broadphase.methods.task import Task
-from broadphase.methods.thresholds import FEW_BOXES
+from broadphase.methods.task import Found, Task
+from broadphase.runtime.thresholds import FEW_BOXES
 
 _SAMPLE = 1_000
 
@@ -29,6 +29,13 @@ NANOSECONDS_PER_PAIR = 5.0
 def choose(boxes: BoxArray) -> str:
     """The name of the fastest method for these boxes."""
     return "brute_force" if len(boxes) <= FEW_BOXES else "strips"
+
+
+def find(task: Task, method: str = "auto") -> Found:
+    """All pairs of a task by a method, ``"auto"`` being the fastest."""
+    if len(task.boxes) < 2:
+        return Found([], 0, 0)
+    return finder(choose(task.boxes) if method == "auto" else method)(task)
 
 
 class Explanation(NamedTuple):
@@ -146,7 +153,7 @@ def _pairs_per_box(boxes: BoxArray) -> float:
     rows = boxes[:: max(1, n // _SAMPLE)]
     both = np.concatenate((rows, boxes))
     task = Task(both, True, join_filter(len(rows), n), store=False)
-    return (finder(choose(both))(task).pairs / len(rows) - 1.0) / 2.0
+    return (find(task).pairs / len(rows) - 1.0) / 2.0
 
 
 def _estimates(n: int, dim: int, pairs_per_box: float, reached: float) -> dict[str, float]:

@@ -32,10 +32,10 @@ from broadphase.kernels.partition import (
 )
 from broadphase.kernels.strips.bin import FIRST_CLASS_BIT
 from broadphase.kernels.strips.sweep import RAW_APART, RAW_TOUCHING
-from broadphase.methods import brute_force, thresholds, tree
+from broadphase.methods import brute_force, tree
 from broadphase.methods.strips import strips_of, tags_of
 from broadphase.methods.task import Found, Task, find_in_shares, together
-from broadphase.runtime import threads
+from broadphase.runtime import threads, thresholds
 from broadphase.runtime.memory import Scratch
 
 Find = Callable[[Task], Found]

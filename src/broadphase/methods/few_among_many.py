@@ -19,9 +19,8 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.boxes.checks import finite_bounds
 from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE
 from broadphase.kernels.strips.near_few import BLOCK, mark_cells, select_near
-from broadphase.methods import thresholds
 from broadphase.methods.task import Task
-from broadphase.runtime import threads
+from broadphase.runtime import threads, thresholds
 from broadphase.runtime.memory import Scratch
 
 _SAMPLE = 256

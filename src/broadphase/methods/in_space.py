@@ -1,19 +1,93 @@
 """A search in a periodic world, in many environments, or in both, with any method.
 
-The modules that do the work are imported when they are first needed, so plain calls do not pay for them.
+*Few boxes* in a world of any kind are compared with each other in one call of a kernel.  Cost: as many
+comparisons as there are pairs, 16 at a time.  It wins where there is a period, sets or environments, up to
+some hundred boxes; without them it is no faster than `broadphase.methods.brute_force` from some tens of boxes
+on.
+
+The modules that search many boxes are imported when they are first needed, so plain calls do not pay for
+them.
 """
 
+import math
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import methods
 from broadphase.inputs.environments import Envs
-from broadphase.inputs.search import Space
+from broadphase.inputs.periods import Period, as_period
+from broadphase.inputs.search import GivenBoxes, GivenJoin, Space
+from broadphase.kernels.boxes.few_boxes import MOST_TESTS, find_pairs_of_few
+from broadphase.kernels.boxes.overlap import PairFilter, no_filter
+from broadphase.kernels.machine.kernel import try_call
 from broadphase.methods import choose
-from broadphase.methods.few_boxes import find_few
 from broadphase.methods.task import Found, Task
+from broadphase.runtime.memory import PairArray
+
+_pairs_of_few = try_call(find_pairs_of_few)
+_MOST_PLAIN_TESTS = MOST_TESTS // 2
+_OPEN = (math.inf,) * 3
+_NO_ENVS, _EVERY_BIT = np.empty(0, np.int64), 0xFFFFFFFF
+
+
+def pairs_of_few(given: GivenBoxes, touching: bool) -> PairArray | None:
+    """All pairs of few boxes, in order; None if another search must say."""
+    boxes, static, categories, masks, period, env = given
+    n = len(boxes) if boxes.ndim == 2 else 0
+    if not 0 < n * n <= (_MOST_PLAIN_TESTS if period is env is None else MOST_TESTS):
+        return None
+    rules = no_filter()
+    if static is not None:
+        if static.dtype != np.bool_:
+            return None
+        rules = rules._replace(classes=static.view(np.uint8))
+    if categories is not None or masks is not None:
+        kind = np.int64 if masks is None else masks.dtype
+        categories = np.ones(n, kind) if categories is None else categories
+        masks = np.full(n, _EVERY_BIT, categories.dtype) if masks is None else masks
+        rules = rules._replace(categories=categories, masks=masks)
+    envs = _NO_ENVS if env is None else env
+    return _found(boxes, boxes, True, touching, period, rules, envs, envs)
+
+
+def join_of_few(given: GivenJoin, touching: bool) -> PairArray | None:
+    """All rows of a and b that overlap, in order; None if another search must say."""
+    a, b, period, env = given
+    most = _MOST_PLAIN_TESTS if period is env is None else MOST_TESTS
+    if a.ndim != 2 or b.ndim != 2 or not 0 < len(a) * len(b) <= most:
+        return None
+    if env is None:
+        env = _NO_ENVS, _NO_ENVS
+    elif type(env) is not tuple or len(env) != 2:
+        return None
+    return _found(a, b, False, touching, period, no_filter(), *env)
+
+
+def _found(
+    boxes: Any, others: Any, among: bool, touching: bool, period: Any, rules: PairFilter, *envs: Any
+) -> PairArray | None:
+    lengths = _OPEN
+    if period is not None:
+        try:
+            given = as_period(period, boxes.shape[1] // 2)
+        except (TypeError, ValueError):
+            return None  # `as_period` names what is wrong
+        lengths = _OPEN if given is None else tuple(given.tolist())
+    found = _pairs_of_few(boxes, others, among, touching, lengths, rules, *envs)
+    return None if found is None or found[1] < 0 else found[0]
+
+
+def find_few(task: Task, period: Period | None, env: Envs | None) -> Found | None:
+    """The pairs of a task in a period and environments; None if there are many, or one has no place."""
+    n = len(task.boxes)
+    if not n * n <= MOST_TESTS:
+        return None
+    lengths, envs = _OPEN if period is None else tuple(period.tolist()), _NO_ENVS if env is None else env
+    rules = task.boxes, task.boxes, True, task.touching, lengths, task.filter, envs, envs
+    rows, found = find_pairs_of_few(*rules)
+    return None if found < 0 else Found([rows], found, n * (n - 1) // 2, ordered=True)
 
 
 def find_in_space(method: str, task: Task, space: Space) -> Found:
@@ -34,15 +108,13 @@ def search_in_envs(method: str, env: Envs | None, task: Task, rows: npt.NDArray[
     if len(task.boxes) < 2:
         return Found([], 0, 0)
     if env is None:
-        return _find(method, task)
+        return choose.find(task, method)
     from broadphase.methods.environments import find_in_worlds
 
     row_envs = env if rows is None else env[rows]
     few = find_few(task, None, row_envs) if method == "auto" else None
     if few is not None:
         return few
-    return find_in_worlds(task, row_envs, partial(_find, method), sweep=method in ("auto", "strips"))
-
-
-def _find(method: str, task: Task) -> Found:
-    return methods.finder(choose.choose(task.boxes) if method == "auto" else method)(task)
+    return find_in_worlds(
+        task, row_envs, partial(choose.find, method=method), sweep=method in ("auto", "strips")
+    )

@@ -29,8 +29,7 @@ from broadphase.kernels.points.nearest_points import (
     search_points,
     take_in_order,
 )
-from broadphase.methods import thresholds
-from broadphase.runtime import threads
+from broadphase.runtime import threads, thresholds
 from broadphase.runtime.memory import result_array
 
 Points = npt.NDArray[np.floating[Any]]

@@ -14,10 +14,9 @@ from broadphase.kernels.pairs.order import (
     scatter_to_partitions,
     sort_partitions,
 )
-from broadphase.methods import thresholds
-from broadphase.runtime import threads
+from broadphase.runtime import threads, thresholds
+from broadphase.runtime.arrays import ranges
 from broadphase.runtime.memory import PairArray, Scratch, pair_array
-from broadphase.runtime.slices import ranges
 
 PairKeys = npt.NDArray[np.int64]
 """Pairs as numbers ``i << 32 | j``, which sort as the pairs do."""

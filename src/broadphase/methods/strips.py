@@ -55,10 +55,10 @@ from broadphase.kernels.strips.sweep import (
     RAW_TOUCHING,
     sweep_strips,
 )
-from broadphase.methods import finder, thresholds
+from broadphase.methods import finder
 from broadphase.methods.few_among_many import boxes_near, of_one_class
 from broadphase.methods.task import Found, Kernel, Task, find_in_shares
-from broadphase.runtime import threads
+from broadphase.runtime import threads, thresholds
 from broadphase.runtime.memory import Group, aligned
 
 # -----------------------------------------------------------------------------------------------------------

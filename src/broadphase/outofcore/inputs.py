@@ -23,8 +23,8 @@ from pyarrow import fs, ipc, parquet
 
 from broadphase.errors import FileError, need
 from broadphase.files import WITH_PYARROW
+from broadphase.inputs.arrays import Layout, names_without_header
 from broadphase.inputs.boxes import BoxArray, as_boxes
-from broadphase.inputs.foreign import Layout, names_without_header
 from broadphase.inputs.search import bit_sets
 from broadphase.io.arrow import (
     as_texts,

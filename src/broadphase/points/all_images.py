@@ -40,9 +40,8 @@ from broadphase.points.nearest import (
     may_be_more,
 )
 from broadphase.points.neighbor_lists import order_of, rows_kept
-from broadphase.runtime.arrays import Floats, by_matrix
+from broadphase.runtime.arrays import Floats, by_matrix, rows_at
 from broadphase.runtime.memory import result_array
-from broadphase.runtime.slices import rows_at
 
 # The distance of each pair is computed again from where the points were, so that a search may find more.
 _WIDER = 1e-9  # relative

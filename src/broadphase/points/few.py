@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes.arguments import Given
-from broadphase.indexes.thresholds import MOST_SCANNED, SCANNED_AT_LEAST, SCANS
 from broadphase.inputs.periods import as_cell, as_point_period, is_matrix, is_settled
 from broadphase.inputs.points import GivenPoints, Numbers, PointQuery, Points, as_query
 from broadphase.kernels.machine.kernel import try_call
@@ -33,8 +32,9 @@ from broadphase.kernels.points.few_points import (
 from broadphase.kernels.points.fixed_radius import Cells, find_extent, near_points
 from broadphase.methods.task import NO_LIMIT
 from broadphase.periods.lattice import Lattice
-from broadphase.points import thresholds
+from broadphase.runtime import thresholds
 from broadphase.runtime.arrays import Floats
+from broadphase.runtime.thresholds import MOST_SCANNED, SCANNED_AT_LEAST, SCANS
 
 Pairs = tuple[Numbers, Numbers, Points]
 Images = tuple[Numbers, Numbers, Points, Points, Numbers]
@@ -91,7 +91,7 @@ def find_few(
 ) -> Pairs | None:
     """All pairs of few points of any kind, in order, with distances; None if another search must say."""
     plain = given.other is given.period is given.env is None and type(r) is float
-    few = _few(given, thresholds.TESTS_OF_SORTED if plain else most)
+    few = _few(given, MOST_SORTED**2 if plain else most)
     return None if few is None else _near(few, r, r_min, half, alone, limit)
 
 
@@ -119,7 +119,7 @@ def find_nearest_few(
 ) -> tuple[Numbers, Points] | None:
     """Ids and distances of the ``k`` nearest of few points of any kind; None if another search must say."""
     plain = given.other is given.period is given.env is None
-    few = _few(given, thresholds.TESTS_OF_SORTED if plain else most) if type(r) is float else None
+    few = _few(given, MOST_SORTED**2 if plain else most) if type(r) is float else None
     return None if few is None else _nearest(few, k, r)
 
 

@@ -39,11 +39,10 @@ from broadphase.kernels.points.pair_lists import keep_near
 from broadphase.methods.cells import side_for
 from broadphase.methods.nearest import curve_for
 from broadphase.methods.task import NO_LIMIT
-from broadphase.points import thresholds
 from broadphase.points.few import find_in_cells, find_small_pairs
 from broadphase.points.nearest import sorted_tree
 from broadphase.points.neighbor_lists import rows_kept
-from broadphase.runtime import threads
+from broadphase.runtime import threads, thresholds
 from broadphase.runtime.arrays import by_matrix
 from broadphase.runtime.memory import Scratch, borrowed_scratch, free_for, result_array
 
@@ -250,7 +249,7 @@ def _placed(
     starts = scratch.array(f"{name} starts", (grid.slots + 1,), np.int64)
     starts[0] = 0
     _, _, crowding = starts_from_counts(counts, starts[1:])
-    if crowd_counts and crowding > thresholds.CROWDED * n:
+    if crowd_counts and crowding > thresholds.CROWDED_CELL * n:
         return None
     # What is after the last point is read and never used; it only must not trap.
     columns = scratch.array(f"{name} columns", (dim + (len(radii) > 0), n + LANES), points.dtype)

@@ -28,14 +28,13 @@ from broadphase.api.geometries import (
 from broadphase.api.one_shot import join
 from broadphase.indexes.results import Nearest
 from broadphase.inputs import RowsLike
-from broadphase.inputs.foreign import are_geometries, as_geometries, check_same_crs, crs_of, index_of
+from broadphase.inputs.arrays import are_geometries, as_geometries, check_same_crs, crs_of, index_of
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.points import PointQuery, as_distance, as_query, settled_reach
 from broadphase.methods.task import pair_limit
 from broadphase.points.nearest import Places, as_places, find_nearest_points
-from broadphase.runtime.arrays import Floats
+from broadphase.runtime.arrays import Floats, growing
 from broadphase.runtime.memory import PairArray
-from broadphase.runtime.slices import growing
 from broadphase.runtime.threads import run_all
 
 # Of all others, j is to i what i is to j.

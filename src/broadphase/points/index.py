@@ -20,14 +20,12 @@ import numpy.typing as npt
 from broadphase.errors import instead
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import Given, Reader
-from broadphase.indexes.by_id import ById
 from broadphase.indexes.new_boxes import MadeLater
 from broadphase.indexes.results import Nearest
-from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
+from broadphase.indexes.storage import EVERY_BIT, BoxStore, ById, IdArray, read_only
 from broadphase.inputs import Array, Lengths, Numbers, Place, RowsLike
-from broadphase.inputs.arrays import settled
+from broadphase.inputs.arrays import POINTS, settled
 from broadphase.inputs.environments import POINT_WIDTHS, Envs, as_env, rows_of_worlds
-from broadphase.inputs.foreign import POINTS
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_point_period, is_matrix, settled_period
 from broadphase.inputs.points import (
@@ -58,7 +56,7 @@ from broadphase.points.neighborhoods import (
     offsets_of,
 )
 from broadphase.points.several import Part, Several, are_periods_of_worlds, check_worlds, split_by_world
-from broadphase.points.thresholds import NEAREST_AT_ONCE
+from broadphase.runtime.thresholds import NEAREST_AT_ONCE
 
 _nearest_in_tree = try_call(nearest_in_tree)
 _new = tuple.__new__
@@ -336,7 +334,7 @@ class PointIndex(ById):
             It is not a point, or not finite; nothing has changed.
         """
         row = np.array(_one(self._reader, settled(point, "point", POINTS)), self.dtype)
-        known = arguments.known_id(self._store, id)
+        known = self._store.known_id(id)
         self._forget()
         self._store.boxes[known] = row
 
@@ -357,7 +355,7 @@ class PointIndex(ById):
             An id is named twice, a point is not finite, or the lengths differ; nothing has changed.
         """
         ids, points = settled(ids, "ids"), settled(points, "points", POINTS)
-        known = arguments.known_ids(self._store, ids)
+        known = self._store.known_ids(ids)
         rows = _many(self._reader, points)
         if len(known) != len(rows):
             raise ValueError(

@@ -20,8 +20,8 @@ from broadphase.kernels.points.pair_lists import (
     put_both,
 )
 from broadphase.runtime import threads as own_threads
+from broadphase.runtime.arrays import ranges, rows_at
 from broadphase.runtime.memory import result_array
-from broadphase.runtime.slices import ranges, rows_at
 
 if TYPE_CHECKING:
     import networkx  # type: ignore[import-untyped]

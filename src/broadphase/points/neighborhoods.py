@@ -12,9 +12,8 @@ from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded, with_hints
 from broadphase.indexes.arguments import in_axes
 from broadphase.indexes.results import Nearest
 from broadphase.inputs import Lengths, Numbers, RowsLike
-from broadphase.inputs.arrays import as_float_array, settled
+from broadphase.inputs.arrays import NUMBERS, as_float_array, has_extent, settled
 from broadphase.inputs.environments import as_env, in_rows
-from broadphase.inputs.foreign import NUMBERS, has_extent
 from broadphase.inputs.numeric import on_gpu, thread_count
 from broadphase.inputs.points import (
     GivenPoints,

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from broadphase.geometry.shapes import Bounds, Box, Capsule, Shape, finite, known_shape
 from broadphase.geometry.vectors import Rect, Vector
-from broadphase.inputs.arrays import settled
-from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, Wanted, place_hint, rectangle_of
+from broadphase.inputs.arrays import BOXES, NUMBERS, POINTS, Wanted, place_hint, rectangle_of, settled
 from broadphase.inputs.numeric import plain
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.tiles.grid import SIDES, Side

@@ -26,9 +26,8 @@ from broadphase.geometry.table import ShapeTable
 from broadphase.geometry.vectors import Rect, Vector, new
 from broadphase.indexes import arguments
 from broadphase.indexes.storage import EVERY_BIT, expect
-from broadphase.inputs.arrays import settled
+from broadphase.inputs.arrays import BOXES, rectangle_of, settled
 from broadphase.inputs.boxes import as_boxes
-from broadphase.inputs.foreign import BOXES, rectangle_of
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE
 from broadphase.kernels.tiles.grid import SIDES, Side

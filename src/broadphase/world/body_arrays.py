@@ -10,8 +10,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from broadphase.inputs.arrays import settled
-from broadphase.inputs.foreign import NUMBERS
+from broadphase.inputs.arrays import NUMBERS, settled
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_places, as_points
 from broadphase.world.bodies import Body, BodyStore, Rows

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.inputs import Place, RowsLike
-from broadphase.inputs.arrays import settled
-from broadphase.inputs.foreign import NUMBERS
+from broadphase.inputs.arrays import NUMBERS, settled
 from broadphase.inputs.numeric import not_negative
 from broadphase.kernels.tiles import pathfinding as kernel
 from broadphase.kernels.tiles.grid import TileGrid

@@ -18,17 +18,15 @@ from broadphase.geometry.shapes import Shape
 from broadphase.geometry.table import columns_of, plain_columns
 from broadphase.indexes import arguments
 from broadphase.indexes.results import Nearest, RayHit, RayHits
-from broadphase.inputs.arrays import settled
+from broadphase.inputs.arrays import BOXES, POINTS, WAYS, settled
 from broadphase.inputs.boxes import as_boxes
-from broadphase.inputs.foreign import BOXES, POINTS, WAYS
 from broadphase.inputs.numeric import as_numpy, count, not_negative
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.slopes import cast_rays
 from broadphase.kernels.tree import shapes as in_trees
-from broadphase.periods.images import nearest_of_images
-from broadphase.periods.rays import along, bounds_between, legs, unit_vectors
+from broadphase.periods.images import along, bounds_between, legs, nearest_of_images, unit_vectors
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import (
     PAIRS,

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from broadphase.errors import hinting, instead, with_hints
 from broadphase.geometry.shapes import Bounds, Polygon, finite
 from broadphase.indexes.arguments import flag
-from broadphase.inputs.foreign import WAYS
+from broadphase.inputs.arrays import WAYS
 from broadphase.inputs.numeric import not_negative
 from broadphase.kernels.tiles import grid as kernel
 from broadphase.kernels.tiles import slopes

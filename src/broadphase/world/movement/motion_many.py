@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.geometry.shapes import finite
-from broadphase.inputs.arrays import settled
-from broadphase.inputs.foreign import NUMBERS, POINTS
+from broadphase.inputs.arrays import NUMBERS, POINTS, settled
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.path import FULL, TOO_FAR
 from broadphase.kernels.movement.sweep import FARTHEST
