@@ -58,16 +58,10 @@ def passes_beside(shapes, row, start, end, table, other, place):
 
 @inline
 def _on_leg(mover, goal_x, goal_y, table, rows, grid):
-    """As `cross_box`, for a mover of any shape and ``table[rows[0]]``; ``grid`` has no tiles."""
-    i = rows[0]
-    x, y, width, height = mover.x[ROW], mover.y[ROW], mover.width[ROW], mover.height[ROW]
-    if mover.kinds[ROW] == BOX and table.kinds[i] == BOX:
-        left, top = table.x[i], table.y[i]
-        other = left, top, left + table.width[i], top + table.height[i]
-        return cross_box((x, y, width, height, goal_x, goal_y), other)
-    hit, nx, ny, depth = contact_of(mover, ROW, table, i, False)
-    if hit and depth > slack(mover, ROW, table, i):
-        return 0.0, nx, ny, x, y
+    """As `cross_box`, for ``table[rows[0]]`` where one of the two is no box; ``grid`` has no tiles."""
+    hit, nx, ny, depth = contact_of(mover, ROW, table, rows[0], False)
+    if hit and depth > slack(mover, table, rows[0]):
+        return 0.0, nx, ny, mover.x[ROW], mover.y[ROW]
     sides = few(0, np.uint8), few(0, np.int64)
     met, place = first_shape_hit(mover, goal_x, goal_y, table, rows, *sides, grid, BEFORE_ALL)
     if met[0] > 1.0:

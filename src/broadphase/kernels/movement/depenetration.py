@@ -17,13 +17,7 @@ from broadphase.kernels.machine.memory import few, some_rows
 from broadphase.kernels.movement.sweep import ALL_SIDES, FARTHEST, edges_of_body, flush_before
 from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, slack, table_for_one
 from broadphase.kernels.shapes.contact import box_box, contact_of, length, part_intervals
-from broadphase.kernels.shapes.images import (
-    contact_of_images,
-    new_places,
-    shifted,
-    turns_between,
-    wrapped,
-)
+from broadphase.kernels.shapes.images import contact_of_images, shifted, turns_between, wrapped
 from broadphase.kernels.shapes.table import BOX, TOLERANCE, bounds_at, bounds_of, bounds_overlap, shape_at
 from broadphase.kernels.tiles.grid import bounds_of_cell, cells_of_box, edge, is_solid
 from broadphase.kernels.tiles.slopes import any_slope, profile_at, slope_of
@@ -221,12 +215,13 @@ def _deepest_image(shapes, row, place, hits, period, numbers, most):
     return best
 
 
-@common
-def free_place(shapes, row, x, y, hits, period, grid, numbers):
+@jit
+def free_place(shapes, row, x, y, hits, period, grid):
     """The place of a stopped body, moved a little if rounding across an edge lets it overlap what stopped it.
 
     ``hits`` are rows as `path.follow` writes them.
     """
+    numbers = some_rows(8, 1, np.float64)
     largest = max(period[0] if period[0] < math.inf else 0.0, period[1] if period[1] < math.inf else 0.0)
     least = next_up(largest) - largest
     for _ in range(_MOST_NUDGES):
@@ -248,19 +243,6 @@ def free_place(shapes, row, x, y, hits, period, grid, numbers):
             x, y = wrapped(x + hits[k, 1] * far, period[0]), wrapped(y + hits[k, 2] * far, period[1])
             far *= 2.0
     return x, y
-
-
-@jit
-def free_places(shapes, rows, hits, period, grid, places):
-    """`free_place` for each body that hit something; ``hits`` are by mover, ``rows`` those of the movers."""
-    numbers, begin = new_places(), 0
-    while begin < hits.shape[0]:
-        m, end = np.int64(hits[begin, 8]), begin + 1
-        while end < hits.shape[0] and np.int64(hits[end, 8]) == m:
-            end += 1
-        x, y, met = places[m, 0], places[m, 1], hits[begin:end]
-        places[m, 0], places[m, 1] = free_place(shapes, rows[m], x, y, met, period, grid, numbers)
-        begin = end
 
 
 # A shape is pushed out of one obstacle at a time; after so many pushes its bounds are pushed out as a box.
@@ -371,15 +353,15 @@ def push_from_walls(mover, table, fixed, near, exact, grid, searched, starts, bu
             return False
         mover.x[ROW], mover.y[ROW] = free_x, free_y
         for k in range(starts.shape[0]):
-            for j in range(count if starts[k, 5] >= 0.0 else 0):
-                if np.int64(starts[k, 5]) == rows[j]:
+            body, normal = np.int64(starts[k, 5]), (starts[k, 1], starts[k, 2])
+            for j in range(count if body >= 0 else 1):
+                if body < 0:
+                    wall = bounds_of_cell(grid, np.int64(starts[k, 6]), np.int64(starts[k, 7]))
+                elif body == rows[j]:
                     wall = edges_of_body(boxes, j)
-                    normal = _left_along((starts[k, 1], starts[k, 2]), (x, y), (free_x, free_y), box[2], wall)
-                    starts[k, 1], starts[k, 2] = normal
-            if starts[k, 5] < 0.0:
-                wall = bounds_of_cell(grid, np.int64(starts[k, 6]), np.int64(starts[k, 7]))
-                normal = _left_along((starts[k, 1], starts[k, 2]), (x, y), (free_x, free_y), box[2], wall)
-                starts[k, 1], starts[k, 2] = normal
+                else:
+                    continue
+                starts[k, 1], starts[k, 2] = _left_along(normal, (x, y), (free_x, free_y), box[2], wall)
         return True
     left, top, right, bottom = bounds_of(mover, ROW)
     enough, is_free = _pushed_apart(mover, table, rows, boxes, chosen, grid, searched, buffers.numbers)
@@ -434,7 +416,7 @@ def write_overlaps(mover, table, rows, boxes, chosen, exact, grid, out):
                 hit, nx, ny, depth = box_box(left, top, right, bottom, *box, False)
             else:
                 hit, nx, ny, depth = contact_of(mover, ROW, others, i, False)
-                flush = slack(mover, ROW, others, i)
+                flush = slack(mover, others, i)
             if hit and depth > flush:
                 if found < out.shape[0]:
                     out[found, 0], out[found, 1] = float(body), float(column)

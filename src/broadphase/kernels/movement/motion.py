@@ -638,7 +638,7 @@ def move_many(shapes, around, tags, movers, start, grid, buffers, images, out, l
     rows, near, bodies, one_way = movers.rows, (movers.starts, movers.others), around[0], around[1]
     (frame, period), (places, crossed), (most, waits) = images, out, limits
     found, passed, work, nothing = np.int64(0), np.int64(0), 0.0, without_tiles(grid)
-    xs, ys, numbers = few(1, np.float64), few(1, np.float64), new_places()
+    xs, ys = few(1, np.float64), few(1, np.float64)
     shapes_there = table_of(frame, shapes)
     for m in range(start, rows.shape[0]):
         if shapes.x.shape[0] > _CACHED:
@@ -677,7 +677,7 @@ def move_many(shapes, around, tags, movers, start, grid, buffers, images, out, l
             xs[0], ys[0] = wrapped(xs[0], period[0]), wrapped(ys[0], period[1])
             if before < stops:
                 met = buffers.hits[before:stops]
-                xs[0], ys[0] = free_place(shapes, row, xs[0], ys[0], met, period, grid, numbers)
+                xs[0], ys[0] = free_place(shapes, row, xs[0], ys[0], met, period, grid)
         places[m, 0], places[m, 1] = xs[0], ys[0]
         if not (waits and bodies.static[row]):
             put(shapes.x, shapes.y, bodies, row, xs[0], ys[0])

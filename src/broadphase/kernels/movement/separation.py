@@ -107,7 +107,7 @@ def push_from(mover, table, rows, fixed):
             continue
         hit, nx, ny, depth = contact_of(mover, ROW, table, i, False)
         only_boxes = mover.kinds[ROW] == BOX and table.kinds[i] == BOX
-        flush = 0.0 if only_boxes else slack(mover, ROW, table, i)
+        flush = 0.0 if only_boxes else slack(mover, table, i)
         if hit and depth > flush:
             push_x += nx * (depth + flush)
             push_y += ny * (depth + flush)

@@ -86,10 +86,10 @@ ROW = np.int64(0)
 
 
 @inline
-def slack(mover, m, table, i):
+def slack(mover, table, i):
     """How far apart, or how deep in each other, two shapes count as flush."""
-    largest = abs(mover.x[m]) + abs(mover.y[m]) + abs(table.x[i]) + abs(table.y[i])
-    return SLACK * (largest + mover.width[m] + mover.height[m] + table.width[i] + table.height[i])
+    largest = abs(mover.x[ROW]) + abs(mover.y[ROW]) + abs(table.x[i]) + abs(table.y[i])
+    return SLACK * (largest + mover.width[ROW] + mover.height[ROW] + table.width[i] + table.height[i])
 
 
 @inline
@@ -234,20 +234,20 @@ def _enter_grown(dx, dy, vx, vy, a, a_axes, b, b_axes, radius):
 
 
 @inline
-def _enter(mover, m, vx, vy, table, i, grow, scratch):
+def _enter(mover, vx, vy, table, i, grow, scratch):
     """When the mover enters the other grown by ``grow``: ``time, corner, normal, thickness``.
 
     Time is -1 if it is inside from the start.  Thickness is that of the set that its position enters, or of
     its rounding.
     """
-    dx, dy = table.x[i] - mover.x[m], table.y[i] - mover.y[m]
-    a, b = _outline(mover, m, scratch[0]), _outline(table, i, scratch[1])
-    a_axes, b_axes = _axes(mover, m, scratch[2]), _axes(table, i, scratch[2])
-    round_a, round_b = mover.kinds[m] == CIRCLE, table.kinds[i] == CIRCLE
-    radius = rounding(mover, m) + rounding(table, i) + grow
+    dx, dy = table.x[i] - mover.x[ROW], table.y[i] - mover.y[ROW]
+    a, b = _outline(mover, ROW, scratch[0]), _outline(table, i, scratch[1])
+    a_axes, b_axes = _axes(mover, ROW, scratch[2]), _axes(table, i, scratch[2])
+    round_a, round_b = mover.kinds[ROW] == CIRCLE, table.kinds[i] == CIRCLE
+    radius = rounding(mover, ROW) + rounding(table, i) + grow
     if round_a and round_b and radius <= 0.0:
         return MISS  # two points never overlap
-    grown = round_a or round_b or is_rounded(mover, m) or is_rounded(table, i)
+    grown = round_a or round_b or is_rounded(mover, ROW) or is_rounded(table, i)
     if not grown or radius <= 0.0:
         return _enter_lines(dx, dy, vx, vy, a, a_axes, b, b_axes, radius)
     if not (round_a or round_b):
@@ -317,12 +317,6 @@ def _touch(mover, at_x, at_y, table, i, sides, tolerance, scratch):
 
 
 @inline
-def _stops(mover, at_x, at_y, table, i, sides, tolerance, scratch):
-    """Whether a body that blocks on some sides stops a mover that hits it at a place."""
-    return _touch(mover, at_x, at_y, table, i, sides, tolerance, scratch)[1][0] > 0
-
-
-@inline
 def _is_between(x, y, ax, ay, bx, by):
     """Whether a direction leads against both of two normals."""
     least = -_PARALLEL * length(x, y)
@@ -334,14 +328,14 @@ def _ends_inside(mover, goal_x, goal_y, table, i, scratch):
     """Whether a motion leads into a shape where a broad phase would call it an overlap."""
     if not bounds_overlap(bounds_at(mover, ROW, goal_x, goal_y), bounds_of(table, i)):
         return False
-    tolerance = _TOUCHED * slack(mover, ROW, table, i)
+    tolerance = _TOUCHED * slack(mover, table, i)
     _, cone, _ = _touch(mover, goal_x, goal_y, table, i, ALL_SIDES, tolerance, scratch)
     vx, vy = goal_x - mover.x[0], goal_y - mover.y[0]
     return cone[0] > 0 and _is_between(vx, vy, cone[1], cone[2], cone[3], cone[4])
 
 
 @inline
-def meet_shapes(mover, m, goal_x, goal_y, table, i, scratch):
+def meet_shapes(mover, goal_x, goal_y, table, i, scratch):
     """When and how the mover, moving to a goal, hits shape ``i``: ``time, corner, normal, stop``.
 
     Time is `NEVER` if it does not, and -1 if it starts inside.  Stop is the time at which it has to stop, a
@@ -351,12 +345,12 @@ def meet_shapes(mover, m, goal_x, goal_y, table, i, scratch):
     leads deeper than `slack` (or than a part of what is thinner than that), or into a place that a broad
     phase would call an overlap.
     """
-    tolerance = slack(mover, m, table, i)
-    vx, vy = goal_x - mover.x[m], goal_y - mover.y[m]
+    tolerance = slack(mover, table, i)
+    vx, vy = goal_x - mover.x[ROW], goal_y - mover.y[ROW]
     meets = deep = near = MISS
     grow = 0.0
     for step in range(3):  # one call in a loop: the function takes long to compile
-        found = _enter(mover, m, vx, vy, table, i, grow, scratch)
+        found = _enter(mover, vx, vy, table, i, grow, scratch)
         if step == 0:
             if found[0] > 1.0:
                 return MISS
@@ -485,7 +479,7 @@ def _one_way_stops(mover, at_x, at_y, tile, grid, column, row, scratch):
     for step in range(2):
         set_tile(tile, grid, next_column, next_row)
         sides = sides_at(grid, next_column, next_row)
-        tolerance = _TOUCHED * slack(mover, ROW, tile, ROW)
+        tolerance = _TOUCHED * slack(mover, tile, ROW)
         state, cone, _ = _touch(mover, at_x, at_y, tile, ROW, sides, tolerance, scratch)
         if step == 1:
             set_tile(tile, grid, column, row)
@@ -630,10 +624,10 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, all_sides, numbers_of, g
                             continue
                     set_tile(tile, grid, column, k)
                 other = bounds_of(others, i)
-                wide = slack(mover, ROW, others, i) * _TOUCHED * part
+                wide = slack(mover, others, i) * _TOUCHED * part
                 if not bounds_overlap(widened(other, wide), region):
                     continue
-                time, corner, nx, ny, stop = meet_shapes(mover, ROW, goal_x, goal_y, others, i, outlines)
+                time, corner, nx, ny, stop = meet_shapes(mover, goal_x, goal_y, others, i, outlines)
                 hit = (time, corner, float(k), 0.0, 0.0, nx, ny, stop)
                 if step >= first:
                     hit = (time, corner, float(bodies), float(k), float(column), nx, ny, stop)
@@ -654,11 +648,12 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, all_sides, numbers_of, g
                     continue
                 if sides != ALL_SIDES:
                     met_x, met_y = mover.x[0] + time * vx, mover.y[0] + time * vy
-                    wide = slack(mover, ROW, others, i) * _TOUCHED
-                    if step < first and not _stops(mover, met_x, met_y, others, i, sides, wide, outlines):
-                        continue
-                    met = mover, met_x, met_y, tile
-                    if step >= first and not _one_way_stops(*met, grid, column, k, outlines):
+                    if step < first:
+                        wide = slack(mover, others, i) * _TOUCHED
+                        stops = _touch(mover, met_x, met_y, others, i, sides, wide, outlines)[1][0] > 0
+                    else:
+                        stops = _one_way_stops(mover, met_x, met_y, tile, grid, column, k, outlines)
+                    if not stops:
                         continue
                 best, place = hit, _place_of(mover, vx, vy, other, hit)
     count = _smooth(touched, count)
@@ -697,7 +692,7 @@ def sides_reached(mover, dx, dy, table, rows, all_sides, grid):
                     if sides == 0:
                         continue
                 set_tile(tile, grid, column, k)
-            near = _TOUCHED * slack(mover, ROW, others, i)
+            near = _TOUCHED * slack(mover, others, i)
             other = bounds_of(others, i)
             apart = other[0] - near > right or left > other[2] + near
             if apart or other[1] - near > bottom or top > other[3] + near:

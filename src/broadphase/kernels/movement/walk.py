@@ -50,7 +50,7 @@ from broadphase.kernels.movement.walk_obstacles import (
 )
 from broadphase.kernels.movement.walk_path import edges_at, trip_of
 from broadphase.kernels.movement.walk_step import go_along
-from broadphase.kernels.shapes.images import new_places, wrapped
+from broadphase.kernels.shapes.images import wrapped
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_of, shape_at
 from broadphase.kernels.tiles.grid import TileGrid, tile_of, without_tiles
 
@@ -422,8 +422,7 @@ def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buff
     ``images`` the memory for images, see `motion.Frame`, and the period.
     """
     shapes, grid, (bodies, layers, tags), (frame, period) = world.shapes, world.grid, blocking, images
-    numbers, nothing = new_places(), without_tiles(grid)
-    memory = obstacles, log, ends, buffers
+    memory, nothing = (obstacles, log, ends, buffers), without_tiles(grid)
     around, near = (bodies, world.one_way, layers), (world.starts, world.near)
     for m in range(start, world.rows.shape[0]):
         hits, row, scene, n = log.counts[0], world.rows[m], world, m
@@ -454,5 +453,5 @@ def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buff
                 ends.floors[m, 0] = frame.owners[ends.floors[m, 0]]
             met = log.hits[hits : log.counts[0]]
             x, y = wrapped(place[0], period[0]), wrapped(place[1], period[1])
-            shapes.x[row], shapes.y[row] = free_place(shapes, row, x, y, met, period, grid, numbers)
+            shapes.x[row], shapes.y[row] = free_place(shapes, row, x, y, met, period, grid)
     return world.rows.shape[0], DONE

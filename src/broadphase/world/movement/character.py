@@ -11,7 +11,7 @@ from broadphase.kernels.movement import walk as kernel
 from broadphase.kernels.movement.motion import CROWDED
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Scene
-from broadphase.kernels.movement.walk_obstacles import Obstacles, WalkSettings
+from broadphase.kernels.movement.walk_obstacles import Obstacles, WalkSettings, exchanged
 from broadphase.kernels.movement.walk_path import Log
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, cosine_sine
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
@@ -70,11 +70,12 @@ class Character:
         row = store.row(body)
         displacement = checked_displacement(body.x, dx, "dx"), checked_displacement(body.y, dy, "dy")
         ignored = store.ignored(ignore)
+        along, down = exchanged(*displacement, known)
+        ahead = math.copysign(ahead, along) if along else 0.0
         if not pushes:
             return self._walk(row, displacement, known, ahead, ignored)
         self._check_shapes([row])
-        along, down = _exchanged(*displacement, known)
-        pushed = motion.ahead_of(row, _exchanged(along, 0.0, known), pushes, ignored)
+        pushed = motion.ahead_of(row, exchanged(along, 0.0, known), pushes, ignored)
         with Rollback(self._state, np.array([row, *(other for other, _, _ in pushed)], np.int32)):
             # Those that make way are in each other's way only by rounding: none stops at or steps onto them.
             others, free = ignored.union([row], (other for other, _, _ in pushed)), bool(pushed)
@@ -85,7 +86,7 @@ class Character:
                     others, free = others - {other}, False
             if free:
                 x, y, noted = store.x.item(row), store.y.item(row), len(self._state.contacts.notes)
-                gone = self._walk(row, _exchanged(along, 0.0, known), known, 0.0, others)
+                gone = self._walk(row, exchanged(along, 0.0, known), known, 0.0, others)
                 if any(motion.overlap(row, other) for other, _, _ in pushed):  # it came down a slope into one
                     store.put(row, x, y)
                     self._state.contacts.forget(noted)
@@ -96,57 +97,40 @@ class Character:
             for other, _, normal in pushed:
                 self._state.contacts.note(pusher, other, normal, stopped=True)
                 pusher = other
-            fallen = self._walk(row, _exchanged(0.0, down, known), known, 0.0, ignored)
+            fallen = self._walk(row, exchanged(0.0, down, known), known, ahead, ignored)
             share = abs(along) / (abs(along) + abs(down))
             before = {hit.other for hit in gone.crossed}
             crossed = [hit for hit in fallen.crossed if hit.other not in before]
-            walk = fallen._replace(
+            return fallen._replace(
                 hits=_in_turn(gone.hits, fallen.hits, share), crossed=_in_turn(gone.crossed, crossed, share)
             )
-            if ahead and walk.floor is not None:
-                return self._probed(walk, row, math.copysign(ahead, along), known, ignored)
-            return walk
-
-    def _walk(
-        self,
-        row: int,
-        displacement: tuple[float, float],
-        rules: WalkSettings,
-        ahead: float,
-        ignored: Ignored,
-    ) -> Walk:
-        walk = self._walk_one(row, *displacement, rules, ignored)
-        along, _ = _exchanged(*displacement, rules)
-        if ahead and along and walk.floor is not None:
-            return self._probed(walk, row, math.copysign(ahead, along), rules, ignored)
-        return walk
 
     def _probed(self, walk: Walk, row: int, ahead: float, rules: WalkSettings, ignored: Ignored) -> Walk:
         """A walk with what lies ahead of where it ended: the floor's edge, or a wall."""
         store, cast, down = self._state.store, self._motion.cast_for, rules.flip
         left, top, right, bottom = store.bounds(row)
-        (left, top), (right, bottom) = _exchanged(left, top, rules), _exchanged(right, bottom, rules)
-        height, (ahead_x, ahead_y) = bottom - top, _exchanged(ahead, 0.0, rules)
+        (left, top), (right, bottom) = exchanged(left, top, rules), exchanged(right, bottom, rules)
+        height, (ahead_x, ahead_y) = bottom - top, exchanged(ahead, 0.0, rules)
         if rules.drop and store.any_one_way:
-            upper = _exchanged(TOP if down > 0.0 else BOTTOM, LEFT if down > 0.0 else RIGHT, rules)[0]
+            upper = exchanged(TOP if down > 0.0 else BOTTOM, LEFT if down > 0.0 else RIGHT, rules)[0]
             ignored = {*ignored, *np.flatnonzero(store.one_way == upper).tolist()}
 
         def is_floor(hit: Hit) -> bool:
-            return bool(-_exchanged(*hit.normal, rules)[1] * down >= rules.upright)
+            return bool(-exchanged(*hit.normal, rules)[1] * down >= rules.upright)
 
         def box_at(x: float, y: float) -> Box:
-            left, top = _exchanged(x, y, rules)
+            left, top = exchanged(x, y, rules)
             return Box(left, top, thin, thin)
 
         shape: Any = store.shape(row)
         walls = [hit for hit in cast(row, shape, ahead_x, ahead_y, ignored).hits if not is_floor(hit)]
         if walls and rules.step:
-            x, y = _exchanged(0.0, down * rules.step, rules)
+            x, y = exchanged(0.0, down * rules.step, rules)
             raised = shape.moved_to(shape.x - x, shape.y - y)
             walls = list(cast(row, raised, ahead_x, ahead_y, ignored, shape).hits)
         # A foot falls from where a slope or a step would rise to, as deep as it would lead down: from the
         # front side, below which a floor that leads down already is.
-        nx, ny = _exchanged(*walk.normal, rules) if walk.normal else (0.0, -down)
+        nx, ny = exchanged(*walk.normal, rules) if walk.normal else (0.0, -down)
         hangs = (right - left) * max(math.copysign(nx, nx * ahead) / abs(ny), 0.0)
         rise = min(max(rules.step, abs(ahead) * rules.rise), height)
         fall = hangs + max(rules.snap, abs(ahead) * rules.rise) + _THIN * height
@@ -158,13 +142,20 @@ class Character:
             stops = cast(row, level, ahead_x, ahead_y, ignored, shape).hits
             starts.append(box_at(x + ahead * (stops[0].time if stops else 1.0), y - down * thin))
         foot = box_at(x + ahead, y - down * rise)
-        way_x, way_y = _exchanged(0.0, down * (rise + fall), rules)
+        way_x, way_y = exchanged(0.0, down * (rise + fall), rules)
         under = cast(row, foot, way_x, way_y, ignored, *starts).hits
         edge = not any(hit.time == 0.0 or is_floor(hit) for hit in under)
         return walk._replace(edge=edge, wall=walls[0] if walls else None)
 
-    def _walk_one(self, row: int, dx: float, dy: float, rules: WalkSettings, ignored: Ignored) -> Walk:
-        state, store, motion = self._state, self._state.store, self._motion
+    def _walk(
+        self,
+        row: int,
+        displacement: tuple[float, float],
+        rules: WalkSettings,
+        ahead: float,
+        ignored: Ignored,
+    ) -> Walk:
+        state, store, motion, (dx, dy) = self._state, self._state.store, self._motion, displacement
         state.space.check_displacement(dx, dy)
         self._check_shapes([row])
         x, y, noted = store.x.item(row), store.y.item(row), len(state.contacts.notes)
@@ -182,15 +173,17 @@ class Character:
             if state.space.periodic:
                 to_x, to_y = store.x.item(row), store.y.item(row)
                 hits, crossed = tuple(map(motion.wrapped_hit, hits)), tuple(map(motion.wrapped_hit, crossed))
+            (body, *tile, column, line), floor, up = ends.floors[0].tolist(), None, None
+            if body >= 0 or tile[0] >= 0:
+                nx, ny = ends.tops[0].tolist()
+                floor, up = (motion.body(body) if body >= 0 else Tile(*tile)), (nx, ny)
+            ladder = Tile(column, line) if column >= 0 else None
+            walk = Walk(to_x, to_y, hits, crossed, floor, up, ladder)
+            return self._probed(walk, row, ahead, rules, ignored) if ahead and floor is not None else walk
         except BaseException:
             store.put(row, x, y)
             state.contacts.forget(noted)
             raise
-        (body, *tile, column, line), floor, up = ends.floors[0].tolist(), None, None
-        if body >= 0 or tile[0] >= 0:
-            nx, ny = ends.tops[0].tolist()
-            floor, up = (motion.body(body) if body >= 0 else Tile(*tile)), (nx, ny)
-        return Walk(to_x, to_y, hits, crossed, floor, up, Tile(column, line) if column >= 0 else None)
 
     def _follow(self, row: int, dx: float, dy: float, rules: WalkSettings, ignored: Ignored) -> None:
         """Let the kernel walk, again where it needs memory, or is pushed out of a region."""
@@ -312,11 +305,6 @@ def rules_of(
         bool(drop),
         x != 0.0,
     )
-
-
-def _exchanged(x: Any, y: Any, rules: WalkSettings) -> Any:
-    """What goes along x and y as a walk takes it, or back: gravity points along y."""
-    return (y, x) if rules.turned else (x, y)
 
 
 def _can_walk(table: ShapeColumns, row: int) -> bool:

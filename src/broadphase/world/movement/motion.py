@@ -16,7 +16,7 @@ import numpy as np
 from broadphase.geometry.shapes import Bounds, Shape, finite
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.crossing import HITS, cross_path
-from broadphase.kernels.movement.depenetration import free_places
+from broadphase.kernels.movement.depenetration import free_place
 from broadphase.kernels.movement.path import DONE, FULL, swept_region
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
 from broadphase.kernels.shapes.images import overlap_depth
@@ -36,11 +36,9 @@ from broadphase.world.hits import (
     hits_of,
 )
 from broadphase.world.movement.sweep import (
-    DEEPER,
     Path,
     checked_displacement,
-    first_against,
-    step_beside,
+    first_beside,
     united,
 )
 from broadphase.world.state import State
@@ -105,24 +103,16 @@ class Motion:
         """See `World.grounded`."""
         row, towards = self._store.row(body), as_two(direction, "direction")
         ignored = self._store.ignored(ignore)
-        # The ground check allows for the gap to a blocker that may have been stopped a period away.
-        bounds, largest = self._store.bounds(row), self._space.largest
-        hit = self._against(row, towards, step_beside(bounds, towards, largest), ignored)
-        if hit is not None or not self._store.any_round:
-            return hit
-        # Shapes that are no boxes count as flush where they are inside by a rounding error: only a step that
-        # is deeper than that is a hit, at once.
-        near = self._broad_phase.gathered(bounds)
-        far = float(np.abs(self._store.table.bounds(near)).max(initial=0.0))
-        step = step_beside(bounds, towards, DEEPER * max(far, largest, *map(abs, bounds)))
-        hit = self._against(row, towards, step, ignored)
-        return hit if hit is not None and hit.time == 0.0 else None
+        bounds = self._store.bounds(row)
 
-    def _against(
-        self, row: int, towards: tuple[float, float], step: tuple[float, float], ignored: Ignored
-    ) -> Hit | None:
-        """What stops a body on a step, and faces against a direction."""
-        return first_against(towards, self._move_fast(row, *step, "touch", ignored, kernel.ONLY_TEST, ALL))
+        def met(x: float, y: float) -> Sequence[Hit]:
+            return self._move_fast(row, x, y, "touch", ignored, kernel.ONLY_TEST, ALL).hits
+
+        def far() -> float:
+            near = self._broad_phase.gathered(bounds)
+            return float(np.abs(self._store.table.bounds(near)).max(initial=0.0))
+
+        return first_beside(bounds, towards, self._space.largest, met, far if self._store.any_round else None)
 
     def ahead_of(
         self, row: int, way: tuple[float, float], tags: frozenset[Any], ignored: Ignored
@@ -381,14 +371,14 @@ class Motion:
         """What a body touches in a direction, if that is another body; see `grounded`."""
         bounds, shape = self._store.bounds(row), self._store.shape(row)
         solid = not self._store.one_way.item(ground)
-        for largest, at_once in ((self._space.largest, False), (None, True)):
-            if largest is None:
-                largest = DEEPER * max(map(abs, (*bounds, *self._store.bounds(ground), self._space.largest)))
-            hits = self.hits_on(shape, step_beside(bounds, down, largest), ground, "touch", solid)
-            hit = first_against(down, Movement(0.0, 0.0, hits))
-            if hit is not None and (hit.time == 0.0 or not at_once):
-                return hit
-        return None
+
+        def met(x: float, y: float) -> Sequence[Hit]:
+            return self.hits_on(shape, (x, y), ground, "touch", solid)
+
+        def far() -> float:
+            return max(map(abs, self._store.bounds(ground)))
+
+        return first_beside(bounds, down, self._space.largest, met, far)
 
     def overlap(self, row: int, other: int) -> bool:
         """Whether two bodies overlap now, by more than places are rounded by."""
@@ -438,12 +428,9 @@ class Motion:
         """Move a body a little if rounding across the edge lets it overlap what stopped it."""
         store = self._store
         known = [hit for hit in hits if not isinstance(hit.other, Body) or hit.other.alive]
-        places = store.places(np.array([row]))
-        free_places(
-            *(store.table.columns, np.array([row], np.int32), as_rows(0, known), self._space.lengths),
-            *(self._state.grid, places),
-        )
-        store.put(row, *places[0].tolist())
+        here, met = (store.x.item(row), store.y.item(row)), as_rows(0, known)
+        place = free_place(store.table.columns, row, *here, met, self._space.lengths, self._state.grid)
+        store.put(row, *place)
 
 
 class Rollback:

@@ -35,8 +35,8 @@ _MOST_TESTS = 1e6
 _NAMES = tuple(RESPONSES)
 # Up to so many bodies near each, all are searched in a larger region where one needs that: see `widen`.
 _MANY_NEAR = 16
-# Up to so many bodies are moved one by one: 2.8 us each, where a call of the kernel for many takes 60.
-_FEW = 16
+# Up to so many bodies are moved one by one: 6 us each and 10 for all, where a call of the kernel takes 40.
+_FEW = 4
 
 _new: Any = tuple.__new__  # a named tuple in half the time
 

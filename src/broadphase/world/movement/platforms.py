@@ -7,8 +7,10 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from broadphase.geometry.shapes import Bounds, finite
+from broadphase.geometry.shapes import finite
+from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.movement.path import swept_region
+from broadphase.kernels.shapes.table import tolerance_of, widened
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
@@ -166,7 +168,9 @@ def _standing_on(motion: Motion, rows: list[int], down: _Vector, excluded: set[i
     below, steep = [*rows], _STEEP * math.hypot(*down)
     while below:
         ground = below.pop()
-        for other in motion._broad_phase.gathered(_widened(store.bounds(ground))).tolist():
+        bounds = store.bounds(ground)
+        around = closed(widened(bounds, tolerance_of(bounds)))  # all that may stand on it, despite rounding
+        for other in motion._broad_phase.gathered(around).tolist():
             if other in found or other in excluded or not _is_movable_by(motion, other, ground):
                 continue
             hit = motion.stands_on(other, ground, down)
@@ -265,12 +269,4 @@ def _is_movable_by(motion: Motion, row: int, by: int) -> bool:
     store = motion._store
     if store.static[row] or store.sensor[row]:
         return False
-    meets = int(store.category[row]) & int(store.mask[by])
-    return bool(meets and int(store.category[by]) & int(store.mask[row]))
-
-
-def _widened(bounds: Bounds) -> Bounds:
-    """Bounds that overlap everything that may stand on a body, despite rounding."""
-    pad = 1e-9 * max(map(abs, bounds))
-    left, top, right, bottom = bounds
-    return closed((left - pad, top - pad, right + pad, bottom + pad))
+    return bool(agree(store.category, store.mask, row, by))

@@ -276,27 +276,36 @@ def checked_displacement(start: float, displacement: float, name: str) -> float:
 
 # Of the coordinates: far more than the gap between a stopped body and its blocker, far less than is visible.
 _BESIDE = 1e-11
-DEEPER = 16.0 * sweep_shapes.SLACK / _BESIDE
-"""So many times a coordinate: a step as long leads out of what a shape is inside of by rounding."""
+# So many times a coordinate: a step as long leads out of what a shape is inside of by rounding.
+_DEEPER = 16.0 * sweep_shapes.SLACK / _BESIDE
 
 
-def step_beside(bounds: Bounds, direction: Place, largest: float = 0.0) -> Place:
-    """A tiny displacement in a direction, for a test of what is directly next to these bounds.
+def first_beside(
+    bounds: Bounds,
+    direction: Place,
+    largest: float,
+    met: Callable[[float, float], Sequence[Hit]],
+    far: Callable[[], float] | None,
+) -> Hit | None:
+    """What is directly next to these bounds in a direction, and faces against it.
 
-    ``largest`` is the largest coordinate at which a body may have been stopped.
+    ``met`` says what stops a tiny step.  ``largest`` is the largest coordinate at which a body may have been
+    stopped: the step is longer than the gap to a blocker a period away.  Shapes that are no boxes count as
+    flush where they are inside by a rounding error: there only a step that is deeper than that is a hit, at
+    once; ``far`` says the largest coordinate of what is near, if there are such shapes.
     """
     dx, dy = direction
-    length = math.hypot(dx, dy)
+    length, own = math.hypot(dx, dy), max(map(abs, bounds))
     if not 0.0 < length < math.inf:
         raise ValueError(f"direction = {direction} must be finite, and have a length")
-    step = _BESIDE * max(largest, *map(abs, bounds)) or _BESIDE
-    return dx / length * step, dy / length * step
-
-
-def first_against(direction: Place, move: Movement) -> Hit | None:
-    """The first hit of a movement whose side faces against a direction."""
-    dx, dy = direction
-    for hit in move.hits:
-        if hit.normal[0] * dx + hit.normal[1] * dy < 0.0:
+    for deeper in (False, True):
+        if far and deeper:
+            largest = _DEEPER * max(far(), largest, own)
+        elif deeper:
+            break
+        step = _BESIDE * max(largest, own) or _BESIDE
+        hits = met(dx / length * step, dy / length * step)
+        hit = next((hit for hit in hits if hit.normal[0] * dx + hit.normal[1] * dy < 0.0), None)
+        if hit is not None and (hit.time == 0.0 or not deeper):
             return hit
     return None
