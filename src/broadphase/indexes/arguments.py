@@ -138,59 +138,29 @@ class Reader:
             raise ValueError(f"{_row_named(array, name, row)}: {said}")
         return array.astype(np.float64, copy=False)
 
-    def settled(self, values: Any, width: int, name: str, wanted: Wanted = POINTS) -> Any:
-        """One row or a batch that nothing else writes to, as an array."""
-        numbers = self.floats(values, width)
-        return settled(values, name, wanted) if numbers is None else np.array(numbers, self.dtype)
-
-    def _check_directions(self, direction: Any) -> None:
-        """Raise where a direction is not finite or zero; they are float64 whatever the index holds."""
-        name = self.ray_names[1]
-        array = _wide_reader(self.dim).point_or_points(direction, name, finite=True, wanted=WAYS)
-        moves = np.atleast_1d(array.any(axis=-1))
-        if not moves.all():
-            said = _row_named(array, name, int(moves.argmin()))
-            raise ValueError(f"{said} points nowhere; one component must not be zero")
-
-    def settled_ray(self, origin: Any, direction: Any, max_distance: Any, copy: bool) -> tuple[Any, Any, Any]:
-        """Origins, directions and greatest distances, settled.
-
-        Without ``copy``, which other arguments may need, batches of floats are not copied: `rays` writes
-        them side by side before it looks at them.
-        """
-        if copy or not self.are_batches(origin, direction):
-            first, second = self.ray_names
-            origin = self.settled(origin, self.dim, first)
-            direction = _wide_reader(self.dim).settled(direction, self.dim, second, WAYS)
-        return origin, direction, settled_distance(max_distance, "max_distance")
-
-    def are_batches(self, origin: Any, direction: Any) -> bool:
-        """Whether these are arrays for which `join_rays` is compiled; origins need no rounding."""
-        both = type(origin) is type(direction) is np.ndarray and origin.ndim > 1 and direction.ndim > 1
-        if not both:
-            return False
-        if origin.dtype == np.float32:
-            return bool(direction.dtype == np.float32 or direction.dtype == np.float64)
-        return bool(origin.dtype == direction.dtype == self.dtype == np.float64)
-
     def rays(self, origin: Any, direction: Any, max_distance: Any, spare: bool) -> Rows:
         """Origin, direction and greatest distance side by side: of one ray, or of a batch.
 
-        ``spare``: with room for the numbers of worlds, see `broadphase.indexes.environments`.
+        Directions are float64 whatever the index holds.  ``spare``: with room for the numbers of worlds, see
+        `broadphase.indexes.environments`.
         """
         far, (first, second) = distances(max_distance, "max_distance"), self.ray_names
-        if self.are_batches(origin, direction) and origin.shape[1:] == direction.shape[1:] == (self.dim,):
-            origins, towards = np.ascontiguousarray(origin), np.ascontiguousarray(direction)
-        else:
-            origins = self.array(origin, self.dim, first, POINTS)
-            towards = _wide_reader(self.dim).array(direction, self.dim, second, WAYS)
-        parts, single = lined_up((origins, first, 1), (towards, second, 1), (far, "max_distance", 0))
+        origins, directions = self.shaped(origin, first, POINTS), self.shaped(direction, second, WAYS)
+        if origins.itemsize > self.dtype.itemsize:
+            origins = rounded(origins, self.dtype)
+        if directions.itemsize < origins.itemsize:
+            directions = directions.astype(np.float64)
+        parts, single = lined_up((origins, first, 1), (directions, second, 1), (far, "max_distance", 0))
         rays = result_array((len(parts[0]), 2 * self.dim + 1 + spare), np.float64)
         if not join_rays(*parts, rays):
-            origin, direction = origin.copy(), direction.copy()
-            self.point_or_points(origin, first, finite=True)
-            self._check_directions(direction)
-            return self.rays(origin, direction, max_distance, spare)  # they have changed in the meantime
+            origins, directions = origins.copy(), directions.copy()
+            self.point_or_points(origins, first, finite=True)
+            _wide_reader(self.dim).point_or_points(directions, second, finite=True, wanted=WAYS)
+            moves = np.atleast_1d(directions.any(axis=-1))
+            if not moves.all():
+                said = _row_named(directions, second, int(moves.argmin()))
+                raise ValueError(f"{said} points nowhere; one component must not be zero")
+            return self.rays(origins, directions, far, spare)  # they have changed in the meantime
         return rays[0] if single else rays
 
     def floats(self, values: Any, width: int) -> FloatTuple | None:
@@ -208,7 +178,12 @@ class Reader:
 
     def array(self, values: Any, width: int, name: str, wanted: Wanted) -> BoxArray:
         """``(width,)`` or ``(m, width)`` in the dtype of the index; what overflows float32 is infinite."""
-        array = as_float_array(values, name, wanted)
+        array = self.shaped(values, name, wanted, width)
+        return array if array.dtype == self.dtype else rounded(array, self.dtype)
+
+    def shaped(self, values: Any, name: str, wanted: Wanted, width: int = 0) -> BoxArray:
+        """The same as floats of any width, by default places."""
+        array, width = as_float_array(values, name, wanted), width or self.dim
         if array.ndim == 1 and array.size == 0:
             array = array.reshape(0, width)
         if array.ndim not in (1, 2) or array.shape[-1] != width:
@@ -216,7 +191,7 @@ class Reader:
                 f"{name} must have shape ({width},) or (n, {width}) in this {self.dim}-D index; "
                 f"got shape {array.shape}"
             )
-        return array if array.dtype == self.dtype else rounded(array, self.dtype)
+        return array
 
 
 @cache
@@ -368,6 +343,12 @@ def as_ignored(ignore: Any, n: int) -> IdArray:
         raise ValueError(f"ignore must be one id, or one for each of {n} rays; got shape {ignored.shape}")
     known = np.where((ignored >= 0) & (ignored < 2**31), ignored, -1).astype(np.int32)
     return np.ascontiguousarray(np.broadcast_to(known, (n,)))
+
+
+def read(values: Any, name: str, wanted: Wanted) -> Any:
+    """`settled`, without a copy of NumPy's numbers: for `Reader.rays`, which copies what it looks at."""
+    is_plain = type(values) is np.ndarray and values.dtype.kind in "iuf"
+    return values if is_plain else settled(values, name, wanted)
 
 
 def settled_distance(value: Any, name: str) -> Any:

@@ -27,7 +27,7 @@ from broadphase.indexes.results import (
 from broadphase.indexes.space import NO_HIT, PlainSpace, join
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, ById, IdArray, read_only
 from broadphase.inputs import Lengths, Numbers, OneBox, Place, RowsLike
-from broadphase.inputs.arrays import BOXES, settled
+from broadphase.inputs.arrays import BOXES, POINTS, WAYS, settled
 from broadphase.inputs.boxes import BoxArray, check_sound, copy_sound
 from broadphase.inputs.environments import BOX_WIDTHS, as_env, in_rows, rows_of_worlds
 from broadphase.inputs.numeric import count, thread_count
@@ -56,8 +56,6 @@ _OTHER_NAMES = {
     for name in names
 }
 """What methods are called in other libraries."""
-_NO_CODE = frozenset((float, int, np.ndarray, type(None)))
-"""Types of arguments that run no code of the caller's when they are read."""
 
 
 @instead(_OTHER_NAMES)
@@ -692,9 +690,7 @@ class Index(ById):
             found = self._asked.in_boxes("query_box", given, rules)
             if found is not None:
                 return found
-        (box,), env, _ = self._in_rows(
-            env, (self._reader.settled(box, 2 * self.dim, "box", BOXES), "box", 2 * self.dim)
-        )
+        (box,), env, _ = self._in_rows(env, (settled(box, "box", BOXES), "box", 2 * self.dim))
         return self._in_box("query_box", self._reader.box_or_boxes(box), env, rules)
 
     def query_point(
@@ -729,9 +725,7 @@ class Index(ById):
             found = self._asked.in_boxes("query_point", given, rules)
             if found is not None:
                 return found
-        (point,), env, _ = self._in_rows(
-            env, (self._reader.settled(point, self.dim, "point"), "point", self.dim)
-        )
+        (point,), env, _ = self._in_rows(env, (settled(point, "point", POINTS), "point", self.dim))
         at = self._reader.point_or_points(point, "point")
         return self._in_box("query_point", np.concatenate((at, at), axis=-1), env, rules)
 
@@ -772,7 +766,7 @@ class Index(ById):
             if found is not None:
                 return found
         reader = self._reader
-        center, r = reader.settled(center, self.dim, "center"), arguments.settled_distance(r, "r")
+        center, r = settled(center, "center", POINTS), arguments.settled_distance(r, "r")
         (center, r), env, _ = self._in_rows(env, (center, "center", self.dim), (r, "r", 0))
         at = reader.point_or_points(center, "center", finite=True), "center", 1
         (centers, radii), single = arguments.lined_up(at, (arguments.distances(r, "r"), "r", 0))
@@ -960,9 +954,7 @@ class Index(ById):
             nearest = self._asked.nearest_one(given, k, rules) if given else None
             if nearest is not None:
                 return nearest
-        (point,), env, axes = self._in_rows(
-            env, (self._reader.settled(point, self.dim, "point"), "point", self.dim)
-        )
+        (point,), env, axes = self._in_rows(env, (settled(point, "point", POINTS), "point", self.dim))
         most = count(k, "k")
         at = self._reader.point_or_points(point, "point", finite=True)
         space, points, single = self._placed(at, env)
@@ -1079,19 +1071,15 @@ class Index(ById):
         self, env: Any, origin: Any, direction: Any, max_distance: Any, ignore: Any = None
     ) -> tuple[Rows, Any, Any, arguments.Axes | None]:
         """The same of rays, side by side and checked, and of the boxes that they ignore."""
-        plain = _NO_CODE.issuperset((type(max_distance), type(ignore), type(env)))
-        has_envs = self._store.envs is not None
-        # The usual batch needs no more: a single row takes 0.84 of the time.
-        usual = plain and ignore is env is None and self._reader.are_batches(origin, direction)
-        if usual and origin.ndim == direction.ndim == 2:
-            return self._reader.rays(origin, direction, max_distance, has_envs), None, None, None
-        given = self._reader.settled_ray(origin, direction, max_distance, copy=not plain)
-        ignore, env = settled(ignore, "ignore"), arguments.settled_env(env)
-        names = (*self._reader.ray_names, "max_distance", "ignore")
-        widths = (self.dim, self.dim, 0, 0)
-        named = zip((*given, ignore), names, widths, strict=True)
-        (at, towards, far, ignore), env, axes = arguments.in_rows([*named], env, has_envs)
-        return self._reader.rays(at, towards, far, has_envs), ignore, env, axes
+        first, second = self._reader.ray_names
+        (at, towards, far, ignore), env, axes = self._in_rows(
+            env,
+            (arguments.read(origin, first, POINTS), first, self.dim),
+            (arguments.read(direction, second, WAYS), second, self.dim),
+            (arguments.settled_distance(max_distance, "max_distance"), "max_distance", 0),
+            (settled(ignore, "ignore"), "ignore", 0),
+        )
+        return self._reader.rays(at, towards, far, self._store.envs is not None), ignore, env, axes
 
     def _rules(self, category: Any, mask: Any) -> BoxRules:
         """The rules of a query, checked."""
