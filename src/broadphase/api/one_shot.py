@@ -1,6 +1,6 @@
 """Arrays in, arrays out: `pairs`, `join`, `count_pairs` and `explain`."""
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -161,39 +161,28 @@ def _at_most(found: PairArray, limit: int) -> PairArray:
 How = Literal["inner", "left"]
 
 
+class _HowToJoin(TypedDict, total=False):
+    """What both forms of `join` take, for type checkers."""
+
+    method: Method
+    touching: bool
+    sort: bool
+    period: Lengths | None
+    env: tuple[Any, Any] | None
+    threads: int | None
+    max_pairs: int | None
+    predicate: "Predicate | None"
+    distance: Any
+    how: How
+
+
 @overload
 def join(
-    a: RowsLike,
-    b: RowsLike,
-    *,
-    method: Method = ...,
-    touching: bool = ...,
-    sort: bool = ...,
-    period: Lengths | None = ...,
-    env: tuple[Any, Any] | None = ...,
-    threads: int | None = ...,
-    max_pairs: int | None = ...,
-    predicate: "Predicate | None" = ...,
-    distance: Any = ...,
-    how: How = ...,
-    labels: Literal[False] = ...,
+    a: RowsLike, b: RowsLike, *, labels: Literal[False] = ..., **how: Unpack[_HowToJoin]
 ) -> PairArray: ...
 @overload
 def join(
-    a: RowsLike,
-    b: RowsLike,
-    *,
-    method: Method = ...,
-    touching: bool = ...,
-    sort: bool = ...,
-    period: Lengths | None = ...,
-    env: tuple[Any, Any] | None = ...,
-    threads: int | None = ...,
-    max_pairs: int | None = ...,
-    predicate: "Predicate | None" = ...,
-    distance: Any = ...,
-    how: How = ...,
-    labels: Literal[True],
+    a: RowsLike, b: RowsLike, *, labels: Literal[True], **how: Unpack[_HowToJoin]
 ) -> "pandas.Series": ...
 @with_hints()
 def join(

@@ -345,10 +345,12 @@ def as_ignored(ignore: Any, n: int) -> IdArray:
     return np.ascontiguousarray(np.broadcast_to(known, (n,)))
 
 
-def read(values: Any, name: str, wanted: Wanted) -> Any:
-    """`settled`, without a copy of NumPy's numbers: for `Reader.rays`, which copies what it looks at."""
-    is_plain = type(values) is np.ndarray and values.dtype.kind in "iuf"
-    return values if is_plain else settled(values, name, wanted)
+_NO_CODE = frozenset((float, int, np.ndarray, type(None)))
+
+
+def run_no_code(*values: Any) -> bool:
+    """Whether reading these runs no code of the caller's, which could write to another argument."""
+    return _NO_CODE.issuperset(map(type, values))
 
 
 def settled_distance(value: Any, name: str) -> Any:

@@ -1072,10 +1072,12 @@ class Index(ById):
     ) -> tuple[Rows, Any, Any, arguments.Axes | None]:
         """The same of rays, side by side and checked, and of the boxes that they ignore."""
         first, second = self._reader.ray_names
+        if not arguments.run_no_code(origin, direction, max_distance, ignore, env):  # else `rays` copies them
+            origin, direction = settled(origin, first, POINTS), settled(direction, second, WAYS)
         (at, towards, far, ignore), env, axes = self._in_rows(
             env,
-            (arguments.read(origin, first, POINTS), first, self.dim),
-            (arguments.read(direction, second, WAYS), second, self.dim),
+            (origin, first, self.dim),
+            (direction, second, self.dim),
             (arguments.settled_distance(max_distance, "max_distance"), "max_distance", 0),
             (settled(ignore, "ignore"), "ignore", 0),
         )

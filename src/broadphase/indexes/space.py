@@ -35,12 +35,13 @@ from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_period
+from broadphase.inputs.search import Space
 from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import queries as box_queries
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
 from broadphase.kernels.boxes.queries import keep_within
 from broadphase.kernels.machine.kernel import try_call
-from broadphase.methods import choose
+from broadphase.methods.in_space import find_in_space
 from broadphase.methods.nearest import find_nearest
 from broadphase.methods.pair_order import joined_pairs, one_array, sorted_rows
 from broadphase.methods.task import NO_LIMIT, Found, Task
@@ -316,10 +317,6 @@ def join(mine: PlainSpace, there: PlainSpace, sort: bool) -> tuple[PairArray, in
         rows = rows if few is mine else rows[:, ::-1]
         rows = np.ascontiguousarray(rows[may_pair(mine.store, there.store, rows)])
         return sorted_rows([rows], max(mine.store.end, there.store.end)) if sort else rows, tests
-    return _join_all(mine, there, plain, sort)
-
-
-def _join_all(mine: PlainSpace, there: PlainSpace, plain: bool, sort: bool) -> tuple[PairArray, int]:
     first, second = mine.store, there.store
     here_boxes, there_boxes = first.live_boxes(), second.live_boxes()
     kind = np.result_type(here_boxes, there_boxes)
@@ -327,26 +324,19 @@ def _join_all(mine: PlainSpace, there: PlainSpace, plain: bool, sort: bool) -> t
     parts = thread_count(mine.threads)
     with borrowed_scratch() as scratch:
         task = Task(boxes, mine.touching, _both_filters(first, second), parts, scratch=scratch)
-        found = choose.find(task) if plain else _search_in_space(task, mine, there)
+        several = first.envs is not None or second.envs is not None
+        env = np.concatenate((first.live_envs(), second.live_envs())) if several else None
+        found = find_in_space("auto", task, Space(as_period(mine.period, task.dim), env))
         rows = one_array(found.chunks, len(boxes), sort and not found.ordered, scratch, parts)
     rows[:, 0] = first.ids()[rows[:, 0]]
     rows[:, 1] = second.ids()[rows[:, 1] - first.live]
     return rows, found.tests
 
 
-def _search_in_space(task: Task, mine: PlainSpace, there: PlainSpace) -> Found:
-    from broadphase.inputs.search import Space
-    from broadphase.methods.in_space import find_in_space
-
-    several = mine.store.envs is not None or there.store.envs is not None
-    env = np.concatenate((mine.store.live_envs(), there.store.live_envs())) if several else None
-    return find_in_space("auto", task, Space(as_period(mine.period, task.dim), env))
-
-
 def _both_filters(first: BoxStore, second: BoxStore) -> PairFilter:
     """Two indexes as one set of rows: a box is paired with the other side only, by both sides' rules."""
     parts = []
     for store, side in ((first, IN_A), (second, IN_B)):
-        chosen: Any = slice(store.end) if store.live == store.end else store.ids()
-        parts.append((store.classes[chosen] | side, store.categories[chosen], store.masks[chosen]))
+        ids = store.ids()
+        parts.append((store.classes[ids] | side, store.categories[ids], store.masks[ids]))
     return PairFilter(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

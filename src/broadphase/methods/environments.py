@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.inputs.boxes import BoxArray
-from broadphase.inputs.environments import Envs
-from broadphase.kernels.arrays.sorting import argsort_keys, starts_from_counts
+from broadphase.inputs.environments import Envs, numbered
+from broadphase.kernels.arrays.sorting import starts_from_counts
 from broadphase.kernels.boxes.overlap import SHARED, rules_of
 from broadphase.kernels.partition import (
     BY_ITSELF,
@@ -126,7 +126,8 @@ def _mixed(task: Task, env: Envs, low: int, high: int) -> Grouped:
     n, scratch, classes = len(env), task.scratch, task.filter.classes
     worlds = high - low + 1
     if worlds > 2 * n + _FEW_WORLDS:  # with wide gaps: renumbered in their order
-        env, low, worlds = _numbered(env)
+        (numbered_envs,), worlds = numbered(env)
+        env, low = numbered_envs.astype(np.int64), 0
     spans = _shares(n, task.threads)
     counts = scratch.array("world counts", (len(spans), worlds), np.int64)
     numbers = scratch.array("world numbers", (n,), np.int32)
@@ -145,15 +146,6 @@ def _mixed(task: Task, env: Envs, low: int, high: int) -> Grouped:
     starts_from_counts(counts, starts[1:])
     threads.run_all([partial(place, part, *span) for part, span in enumerate(spans)], task.threads)
     return Grouped(boxes, tags, starts)
-
-
-def _numbered(env: Envs) -> tuple[Envs, int, int]:
-    """Numbers from 0 on for environments with wide gaps, the lowest of them, and how many there are."""
-    order = argsort_keys(env)
-    in_order = env[order]
-    numbers = np.empty(len(env), np.int64)
-    numbers[order] = np.concatenate(([0], np.cumsum(in_order[1:] != in_order[:-1])))
-    return numbers, 0, int(numbers[order[-1]]) + 1
 
 
 def _alone(task: Task, groups: Grouped, begin: int, end: int, find: Find) -> Found:

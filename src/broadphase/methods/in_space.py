@@ -27,16 +27,19 @@ from broadphase.methods.task import Found, Task
 from broadphase.runtime.memory import PairArray
 
 _pairs_of_few = try_call(find_pairs_of_few)
-_MOST_PLAIN_TESTS = MOST_TESTS // 2
 _OPEN = (math.inf,) * 3
 _NO_ENVS, _EVERY_BIT = np.empty(0, np.int64), 0xFFFFFFFF
+
+
+def _most_tests(period: Any, env: Any) -> int:
+    return MOST_TESTS // 2 if period is env is None else MOST_TESTS
 
 
 def pairs_of_few(given: GivenBoxes, touching: bool) -> PairArray | None:
     """All pairs of few boxes, in order; None if another search must say."""
     boxes, static, categories, masks, period, env = given
     n = len(boxes) if boxes.ndim == 2 else 0
-    if not 0 < n * n <= (_MOST_PLAIN_TESTS if period is env is None else MOST_TESTS):
+    if not 0 < n * n <= _most_tests(period, env):
         return None
     rules = no_filter()
     if static is not None:
@@ -55,8 +58,7 @@ def pairs_of_few(given: GivenBoxes, touching: bool) -> PairArray | None:
 def join_of_few(given: GivenJoin, touching: bool) -> PairArray | None:
     """All rows of a and b that overlap, in order; None if another search must say."""
     a, b, period, env = given
-    most = _MOST_PLAIN_TESTS if period is env is None else MOST_TESTS
-    if a.ndim != 2 or b.ndim != 2 or not 0 < len(a) * len(b) <= most:
+    if a.ndim != 2 or b.ndim != 2 or not 0 < len(a) * len(b) <= _most_tests(period, env):
         return None
     if env is None:
         env = _NO_ENVS, _NO_ENVS
@@ -82,7 +84,7 @@ def _found(
 def find_few(task: Task, period: Period | None, env: Envs | None) -> Found | None:
     """The pairs of a task in a period and environments; None if there are many, or one has no place."""
     n = len(task.boxes)
-    if not n * n <= MOST_TESTS:
+    if not n * n <= _most_tests(period, env):
         return None
     lengths, envs = _OPEN if period is None else tuple(period.tolist()), _NO_ENVS if env is None else env
     rules = task.boxes, task.boxes, True, task.touching, lengths, task.filter, envs, envs
