@@ -148,8 +148,7 @@ class Journal:
     def begin(self, store: BoxStore, share: float, entries: Entries) -> None:
         """Open it for so many entries, or for none; ``entries`` is what it held, to be forgotten."""
         if entries.held:
-            ids = entries.kept[0][: entries.held]
-            entries.slots[ids], store.renewed[ids] = -1, False
+            entries.slots[entries.kept[0][: entries.held]] = -1
         self._most = int(share * store.live)
         self._put(Entries(entries.slots, entries.kept or _like(store, 0), 0))
 
