@@ -37,16 +37,6 @@ def test_lengths_whose_squares_overflow_or_vanish(exponent, tilt, r):
     assert turned == right
 
 
-def test_lengths_and_nearest_images_agree():
-    random = np.random.default_rng(2)
-    for dim, period in ((2, (9.0, None)), (3, (8.0, 9.0, 10.0)), (2, None)):
-        points = random.uniform(-5, 15, (400, dim))
-        nearest = bp.neighbors(points, 1.5, period=period)
-        every = bp.neighbors(points, 1.5, period=period, images="all")
-        np.testing.assert_array_equal(every.edge_index(), nearest.edge_index())
-        np.testing.assert_allclose(every.distance, nearest.distance, rtol=1e-12)
-
-
 def test_sums_and_limits_over_images():
     near = bp.neighbors([[0.0, 0.0]], 1.0, period=(1.0, 1.0), images="all")
     assert sorted(near.shift.tolist()) == [[0, 1], [1, 0]]
@@ -105,12 +95,3 @@ def test_what_has_no_images_is_named():
     for r in (np.inf, 1e300):
         with pytest.raises(ValueError, match="reaches over so many cells"):
             bp.neighbors(points, r, period=(1, 1), images="all")
-
-
-def test_images_are_sorted_by_distance_then_number_then_shift():
-    near = bp.nearest([[0.0, 0.0], [0.5, 0.5]], 6, period=(1, 1), images="all", r=1.0)
-    assert near.ids[0].tolist() == [1, 1, 1, 1, 0, 0]
-    assert near.shift[0].tolist() == [[-1, -1], [-1, 0], [0, -1], [0, 0], [-1, 0], [0, -1]]
-    one = bp.nearest((0.0, 0.0), 2, other=[[0.2, 0.0]], period=(1, 1), images="all")
-    assert one.ids.tolist() == [0, 0]
-    assert one.shift.tolist() == [[0, 0], [-1, 0]]

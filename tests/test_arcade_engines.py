@@ -139,18 +139,6 @@ def test_at_a_slant_it_stops_on_a_whole_pixel_and_a_platformer_climbs():
             assert player.position == (sign * speed, speed - 2)
 
 
-@pytest.mark.parametrize("speed", [5.5, 0.4, 3.25])
-@pytest.mark.parametrize("gap", [4.2, 3.7, 0.3])
-def test_fractions_along_are_arcades_or_nearer_to_the_wall(speed, gap):
-    ends = []
-    for engine in (arcade.PhysicsEngineSimple, ours.PhysicsEngineSimple):
-        player = block(10, 10, change_x=speed)
-        engine(player, listed(block(10, 10, 10 + gap, 0))).update()
-        ends.append(player.center_x)
-    assert ends[0] <= ends[1] <= gap
-    assert ends[1] - ends[0] < 1
-
-
 @pytest.mark.parametrize("make", [simple, platformer])
 @pytest.mark.parametrize(("turn", "moved"), [(1, 1), (45, 4)])
 def test_turning_finds_space_or_is_undone(make, turn, moved):
@@ -163,16 +151,6 @@ def test_turning_finds_space_or_is_undone(make, turn, moved):
     player = block(10, 10, change_angle=turn)
     assert len(make(player, *cage).update()) == 4
     assert (player.position, player.angle) == ((0, 0), 0)
-
-
-@pytest.mark.parametrize("make", [simple, platformer])
-@pytest.mark.parametrize("change_x", [-3, 2, 5])
-def test_turning_while_moving_never_ends_in_the_wall(make, change_x):
-    wall, player = block(20, 200, 20), block(10, 20, 4.9, change_x=change_x, change_angle=3)
-    engine = make(player, wall)
-    for _ in range(40):
-        engine.update()
-        assert not arcade.check_for_collision(player, wall)
 
 
 @pytest.mark.parametrize("make", [simple, platformer])
@@ -209,39 +187,6 @@ def test_no_tile_is_jumped_by_climbing():
         player.change_x = 400
         engine.update()
     assert 0 <= wall.left - player.right < 1
-
-
-def test_between_floor_and_ceiling_it_stays():
-    """arcade steps down from the ceiling by whole pixels, and through the floor."""
-    floor, ceiling, player = block(200, 20, 0, -10), block(200, 20, 0, 20.5), block(10, 10, 0, 5.1)
-    player.change_y = 3
-    engine = platformer(player, floor, ceiling)
-    assert engine.update() == [ceiling]
-    assert player.position == (0, 5.5)
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-def test_a_jump_against_a_ramp_continues_along_it(sign):
-    """arcade looks whether it can climb from where the jump began, and stops in front of the ramp."""
-    ends = []
-    for engine in (arcade.PhysicsEnginePlatformer, ours.PhysicsEnginePlatformer):
-        ramp = block(100, 100, sign * 74, 5, 45)  # it begins 3 before the middle and 5 up, and leads up
-        player = block(10, 10, sign * -3, 0, change_x=sign * 9, change_y=12)
-        engine(player, walls=listed(ramp), gravity_constant=0).update()
-        assert not arcade.check_for_collision(player, ramp)
-        ends.append((player.center_x * sign, player.center_y))
-    assert ends == [(-2, 12), (6, 18)]
-
-
-@pytest.mark.parametrize("slope", [5, 12, 30, -20])
-def test_on_a_ramp_it_rests(slope):
-    ramp, player = block(200, 20, angle=slope), block(10, 10, 30, 60)
-    engine = platformer(player, ramp, gravity=1)
-    for _ in range(60):
-        engine.update()
-    assert not arcade.check_for_collision(player, ramp)
-    player.center_y -= 0.011
-    assert arcade.check_for_collision(player, ramp)
 
 
 def test_snap_keeps_it_on_the_floor_down_a_ramp():
@@ -292,17 +237,6 @@ def test_lifts_lift_and_turn_around_at_their_ends(speed):
         if lift.change_y < 0:
             break
     assert (lift.change_y, lift.top) == (-speed, 100 - speed)
-
-
-def test_platforms_at_their_ends_are_arcades():
-    paths = []
-    for engine in (arcade.PhysicsEnginePlatformer, ours.PhysicsEnginePlatformer):
-        row = block(32, 32, 64, 256, change_x=7, change_y=-3)
-        row.boundary_left, row.boundary_right = 0, 128
-        row.boundary_bottom, row.boundary_top = 200, 300
-        made = engine(block(10, 10, 0, 900), listed(row), 0)
-        paths.append([(made.update(), row.position)[1] for _ in range(90)])
-    assert paths[0] == paths[1]
 
 
 def test_jumps_are_counted():

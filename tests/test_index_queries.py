@@ -1,6 +1,5 @@
 """Queries worked out by hand, on every index."""
 
-import math
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -40,16 +39,6 @@ def test_what_only_meets_an_edge_counts_with_touching_alone(name, touching):
     assert index.query_ray([2, 0], [-1, 1]).ids.tolist() == hit
 
 
-def test_overlaps_of_the_interior_count_with_and_without_touching(name):
-    index = holding(name, [UNIT], touching=False)
-    assert index.query_box([0.5, 0.5, 0.5, 0.5]).tolist() == [0]
-    assert index.query_point([0.5, 0.5]).tolist() == [0]
-    assert index.query_radius([4, 5], 5.0000001).tolist() == [0]
-    assert index.raycast([-1, 0.5], [1, 0], 1.0000001).id == 0
-    assert index.raycast([0, 0.5], [1, 0]) == (0, 0.0, (-1.0, 0.0))
-    assert index.raycast([0.5, 0.5], [1, 0], 0).id == 0
-
-
 def test_ray_distances_are_world_units_whatever_the_direction(name):
     index = holding(name, [[3, 4, 9, 9]])
     for scale in (1e-320, 1e-3, 1, 7, 1e300):
@@ -57,63 +46,6 @@ def test_ray_distances_are_world_units_whatever_the_direction(name):
         assert hit.id == 0
         assert hit.distance == pytest.approx(5, rel=1e-3 if scale < 1e-300 else 1e-15)
     assert index.raycast([0, 0], [300, 400], 4.999) is None
-
-
-@pytest.mark.parametrize(
-    ("direction", "normal"),
-    [((1, 0), (-1, 0)), ((-1, 0), (1, 0)), ((0, 1), (0, -1)), ((0, -1), (0, 1)), ((-0.0, -2), (0, 1))],
-)
-def test_the_normal_is_of_the_face_that_is_entered(name, direction, normal):
-    index = holding(name, [[-1, -1, 1, 1]])
-    hit = index.raycast(-5 * np.array(direction) / np.abs(direction).max(), direction)
-    assert hit == (0, 4.0, normal)
-    assert str(hit.normal).count("-0.0") == 0
-
-
-def test_normals_in_3d(name):
-    index = holding(name, [[-1, -1, -1, 1, 1, 1]])
-    for axis in range(3):
-        towards = np.zeros(3)
-        towards[axis] = 1
-        assert index.raycast(-4 * towards, towards) == (0, 3.0, tuple(-towards))
-
-
-def test_through_a_corner_the_lowest_axis_gives_the_normal(name):
-    assert holding(name, [UNIT]).raycast([-1, -1], [1, 1]).normal == (-1.0, 0.0)
-
-
-def test_a_ray_that_starts_inside_hits_at_once_without_a_normal(name):
-    index = holding(name, [[-9, -9, 9, 9], [-np.inf, -np.inf, np.inf, np.inf], [2, -1, 3, 1]])
-    hits = index.query_ray([0, 0], [1, 0])
-    assert hits.ids.tolist() == [0, 1, 2]
-    assert hits.distances.tolist() == [0, 0, 2]
-    assert hits.normals.tolist() == [[0, 0], [0, 0], [-1, 0]]
-
-
-def test_hits_come_by_distance_then_id(name):
-    index = holding(name, [[5, 0, 6, 1], [2, 0, 3, 1], [5, 0, 7, 1], [2, 0, 9, 1]])
-    hits = index.query_ray([0, 0.5], [1, 0])
-    assert hits.ids.tolist() == [1, 3, 0, 2]
-    assert hits.distances.tolist() == [2, 2, 5, 5]
-    assert index.raycast([0, 0.5], [1, 0]).id == 1
-
-
-@pytest.mark.parametrize("touching", [True, False])
-def test_a_wall_of_no_thickness_stops_a_ray(name, touching):
-    index = holding(name, [[5, -1, 5, 1]], touching=touching)
-    assert index.raycast([0, 0], [1, 0]) == (0, 5.0, (-1.0, 0.0))
-    assert (index.raycast([5, -3], [0, 1]) is not None) == touching  # along it
-    assert (index.raycast([0, 1], [1, 0]) is not None) == touching  # past its end
-
-
-@pytest.mark.parametrize("touching", [True, False])
-def test_a_ray_that_meets_only_the_end_of_a_wall_or_a_dot(name, touching):
-    for box in ([5, 0, 9, 0], [5, 0, 5, 0], [1, 0, 5, 0], [5, 0, 5, 9], [5, -9, 5, 0]):
-        index = holding(name, [box], touching=touching)
-        assert (index.raycast([0, -5], [1, 1]) is not None) == touching
-        assert (index.raycast([10, 5], [-1, -1]) is not None) == touching
-    index = holding(name, [[4, 0, 9, 0]], touching=touching)
-    assert index.raycast([0, -5], [1, 1]).normal == (0.0, -1.0)
 
 
 def test_a_box_infinitely_far_away_is_not_hit(name):
@@ -129,18 +61,6 @@ def test_batches_in_any_order_of_memory(name):
         assert np.array_equal(index.query_box(order(rows)), index.query_box(rows))
         assert np.array_equal(index.query_point(order(rows[:, :2])), index.query_point(rows[:, :2]))
         assert np.array_equal(index.nearest(order(rows[:, :2]), 3).ids, index.nearest(rows[:, :2], 3).ids)
-
-
-def test_a_batch_of_rays_answers_one_by_one(name):
-    index = holding(name, [[2, -1, 3, 1], [6, -1, 7, 1]])
-    firsts = index.raycast([[0, 0], [0, 5], [9, 0]], [[1, 0], [1, 0], [-1, 0]])
-    assert firsts.ids.tolist() == [0, -1, 1]
-    assert firsts.distances.tolist() == [2, np.inf, 2]
-    assert firsts.normals.tolist() == [[-1, 0], [0, 0], [1, 0]]
-    rows = index.query_ray([[0, 0], [0, 5], [9, 0]], [[1, 0], [1, 0], [-1, 0]])
-    assert rows.rows.tolist() == [[0, 0], [0, 1], [2, 1], [2, 0]]
-    assert rows.distances.tolist() == [2, 6, 2, 6]
-    assert rows.rows.dtype == np.int32
 
 
 def test_what_is_given_once_counts_for_the_whole_batch(name):
@@ -163,37 +83,6 @@ def test_empty_batches(name):
         assert index.nearest(nothing, 3).ids.shape == (0, 3)
 
 
-def test_an_empty_index_answers(name):
-    index = make(name, 3)
-    assert index.pairs().shape == (0, 2)
-    assert index.query_box([0] * 3 + [1] * 3).tolist() == []
-    assert index.query_point([0, 0, 0]).tolist() == []
-    assert index.query_radius([0, 0, 0], np.inf).tolist() == []
-    assert index.raycast([0, 0, 0], [1, 0, 0]) is None
-    assert index.query_ray([0, 0, 0], [1, 0, 0]).normals.shape == (0, 3)
-    assert index.nearest([0, 0, 0], 4).ids.tolist() == []
-    assert index.nearest([[0, 0, 0]], 2).ids.tolist() == [[-1, -1]]
-    assert index.join(index).shape == (0, 2)
-    assert [len(part) for part in index.changes()] == [0, 0, 0]
-
-
-def test_nearest_is_by_distance_then_id(name):
-    index = holding(name, [[3, 0, 4, 1], [-4, 0, -3, 1], [0, 0, 1, 1], [0, 0, 1, 1], [6, 5, 7, 9]])
-    found = index.nearest([0, 1], 5)
-    assert found.ids.tolist() == [2, 3, 0, 1, 4]
-    assert found.distances.tolist() == [0, 0, 3, 3, math.sqrt(6 * 6 + 4 * 4)]
-    assert index.nearest([0, 1], 3).ids.tolist() == [2, 3, 0]
-    assert index.nearest([[0, 1], [7, 9]], 2).ids.tolist() == [[2, 3], [4, 0]]
-
-
-def test_a_batch_of_nearest_is_filled_up(name):
-    index = holding(name, [[3, 0, 4, 1], [1, 0, 2, 1]])
-    found = index.nearest([[0, 0]], 4)
-    assert found.ids.tolist() == [[1, 0, -1, -1]]
-    assert found.distances.tolist() == [[1, 3, np.inf, np.inf]]
-    assert index.nearest([0, 0], 4).ids.tolist() == [1, 0]
-
-
 def test_distances_neither_overflow_nor_vanish(name):
     index = holding(name, [[3e200, 4e200, 9e200, 9e200], [-4e-200, -9e-200, -3e-200, -4e-200]])
     found = index.nearest([0, 0], 2)
@@ -206,11 +95,6 @@ def test_distances_neither_overflow_nor_vanish(name):
     assert index.query_radius([0, 0], np.inf).tolist() == [0, 1]
 
 
-def test_a_circle_misses_the_corners_of_its_box(name):
-    index = holding(name, [[-1, -1, 0, 0], [8, 8, 9, 9], [7, 7, 9, 9]])
-    assert index.query_radius([0, 0], 10).tolist() == [0, 2]
-
-
 def test_float32_rounds_a_question_as_it_rounds_its_boxes(name):
     index = holding(name, [[0.1, 0.1, 0.7, 0.7]], dtype=np.float32)
     assert index.query_point([0.1, 0.7]).tolist() == [0]
@@ -218,28 +102,6 @@ def test_float32_rounds_a_question_as_it_rounds_its_boxes(name):
     assert index.query_box([0.7, 0.7, 1e300, 1e300]).tolist() == [0]
     assert index.query_box([[0.7, 0.7, 1e300, 1e300]]).tolist() == [[0, 0]]
     assert index.raycast([0, 0.7], [1, 0]).id == 0
-
-
-def test_rules_are_applied_in_the_search(name):
-    index = make(name)
-    for k in range(4):
-        index.insert([k, 0, k + 0.5, 1], category=1 << k, mask=0b11 if k < 2 else 0b1000, static=k == 3)
-    assert index.query_box([0, 0, 9, 9]).tolist() == [0, 1, 2, 3]
-    assert index.query_box([0, 0, 9, 9], mask=0b0110).tolist() == [1, 2]
-    assert index.query_box([0, 0, 9, 9], category=0b1000).tolist() == [2, 3]
-    assert index.query_box([0, 0, 9, 9], category=0b1000, mask=0b0110).tolist() == [2]
-    assert index.raycast([-1, 0.5], [1, 0], mask=0b1000) == (3, 4.0, (-1.0, 0.0))
-    assert index.nearest([0, 0], 2, mask=0b1100).ids.tolist() == [2, 3]
-    assert index.query_point([[0.2, 0.2], [2.2, 0.2]], mask=4).tolist() == [[1, 2]]
-    assert index.query_radius([0, 0], 2, mask=6).tolist() == [1, 2]
-
-
-def test_unsorted_results_are_the_same_sets(name):
-    boxes = random_boxes(5, 200, 2)
-    index, other = (holding(name, boxes, sort=sort) for sort in (True, False))
-    everything = [-np.inf, -np.inf, np.inf, np.inf]
-    assert sorted(other.query_box(everything).tolist()) == index.query_box(everything).tolist()
-    assert sorted(other.pairs().tolist()) == index.pairs().tolist()
 
 
 @pytest.mark.parametrize("dim", [2, 3])

@@ -42,19 +42,6 @@ def answers(index):
     )
 
 
-def test_the_lowest_free_id_comes_first(name):
-    index = make(name)
-    assert [index.insert([0, 0, 1, 1]) for _ in range(6)] == [0, 1, 2, 3, 4, 5]
-    index.remove(4)
-    index.remove(1)
-    assert index.insert([0, 0, 1, 1]) == 1
-    index.remove_many([0, 5, 2])
-    assert index.insert_many([[0, 0, 1, 1]] * 5).tolist() == [0, 2, 4, 5, 6]
-    index.clear()
-    assert index.insert([0, 0, 1, 1]) == 0
-    assert index.ids.tolist() == [0]
-
-
 def test_a_reused_id_is_a_new_box(name):
     index = make(name)
     index.insert_many([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 1, 1]])
@@ -81,28 +68,6 @@ def test_stayed_belongs_to_its_frame_however_late_it_is_read(name):
     assert changes.stayed.tolist() == [[0, 1]]
     assert changes.ended.tolist() == [[0, 2], [1, 2]]
     assert repr(changes) == "PairChanges(began=0, stayed=1, ended=2)"
-
-
-def test_what_came_and_went_between_two_calls_was_never_there(name):
-    index = make(name)
-    index.insert([0, 0, 1, 1])
-    index.changes()
-    index.remove(index.insert([0, 0, 2, 2]))
-    index.move(0, [5, 5, 6, 6])
-    index.move(0, [0, 0, 1, 1])
-    assert [len(part) for part in index.changes()] == [0, 0, 0]
-
-
-def test_clear_ends_everything(name):
-    index = make(name)
-    index.insert_many([[0, 0, 1, 1]] * 3)
-    index.changes()
-    index.clear()
-    index.insert_many([[0, 0, 1, 1]] * 2)
-    began, stayed, ended = index.changes()
-    assert began.tolist() == [[0, 1]]
-    assert stayed.tolist() == []
-    assert ended.tolist() == [[0, 1], [0, 2], [1, 2]]
 
 
 def test_a_file_holds_everything(index, tmp_path):
@@ -133,17 +98,6 @@ def test_the_file_needs_no_pickle(index, tmp_path):
     index.save(tmp_path / "file")
     with np.load(tmp_path / "file", allow_pickle=False) as members:
         assert all(members[key].dtype != object for key in members)
-
-
-def test_a_reused_id_is_new_after_saving_and_loading_too(name, tmp_path):
-    index = make(name)
-    index.insert_many([[0, 0, 1, 1]] * 2)
-    index.changes()
-    index.remove(0)
-    index.insert([0, 0, 1, 1])
-    index.save(tmp_path / "file")
-    for twin in (bp.Index.load(tmp_path / "file"), pickle.loads(pickle.dumps(index)), index.copy(), index):
-        assert [part.tolist() for part in twin.changes()] == [[[0, 1]], [], [[0, 1]]]
 
 
 def test_a_loaded_index_follows_what_moves_though_its_pairs_were_never_read(name, tmp_path):
@@ -302,29 +256,6 @@ def test_own_views_may_be_given_back(name):
     index.move(0, index.box(7))
     index.validate()
     assert index.box(0).tolist() == boxes[7].tolist()
-
-
-def test_many_ids_in_bulk_and_one_by_one(name):
-    random = np.random.default_rng(2)
-    index = make(name)
-    index.insert_many(random_boxes(1, 200, 2))
-    alive = set(range(200))
-    for size in (1, 3, 150, 1, 40, 2):
-        gone = random.permutation(sorted(alive))[:size]
-        index.remove_many(gone)
-        alive -= set(gone.tolist())
-        free = sorted(set(range(200)) - alive)
-        for count in (1, max(1, size // 2)):
-            taken, free = free[:count], free[count:]
-            ids = index.insert_many(random_boxes(3, len(taken), 2))
-            assert ids.tolist() == taken
-            alive |= set(taken)
-            index.validate()
-        if free:
-            assert index.insert([0, 0, 1, 1]) == free[0]
-            alive.add(free[0])
-        index.validate()
-        assert index.ids.tolist() == sorted(alive)
 
 
 def test_any_index_is_loaded_by_a_program_that_has_made_none(tmp_path):

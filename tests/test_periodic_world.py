@@ -1,8 +1,6 @@
 """Worlds without edges: worked cases, what is refused, and that shifting everything changes nothing."""
 
-import copy
 import math
-import pickle
 
 import numpy as np
 import periodic_oracle as oracle
@@ -11,48 +9,7 @@ import pytest
 import broadphase as bp
 from broadphase import Box, Circle, Polygon, World
 
-
-def flat(events):
-    return [
-        (tuple(ids), tuple(normal), depth)
-        for ids, normal, depth in zip(
-            events.ids.tolist(), events.normals.tolist(), events.depths.tolist(), strict=True
-        )
-    ]
-
-
 # --- worked cases -------------------------------------------------------------------------------------
-
-
-def test_contact_across_the_boundary():
-    world = World(period=(100, None))
-    left = world.add(Box(1, 0, 10, 10), tag="a")
-    right = world.add(Box(95, 2, 8, 10), tag="b")
-    world.on("a", "b")
-    (contact,) = world.update().began
-    assert (contact.a, contact.b, contact.normal, contact.depth) == (left, right, (1.0, 0.0), 2.0)
-    right.x += 100  # the same place
-    assert len(world.update().stayed) == 1
-    right.x = 50
-    assert len(world.update().ended) == 1
-
-
-def test_a_corner_of_the_world_is_shared_by_four():
-    world = World(period=(100, 80))
-    ids = [world.add(Circle(x, y, 2), tag="a").id for x in (99, 1) for y in (79, 1)]
-    world.on("a", "a")
-    assert flat(world.update().began) == [
-        ((i, j), pytest.approx(normal), pytest.approx(depth))
-        for (i, j), normal, depth in [
-            ((0, 1), (0, -1), 2),
-            ((0, 2), (-1, 0), 2),
-            ((0, 3), (-math.sqrt(0.5), -math.sqrt(0.5)), 4 - math.sqrt(8)),
-            ((1, 2), (-math.sqrt(0.5), math.sqrt(0.5)), 4 - math.sqrt(8)),
-            ((1, 3), (-1, 0), 2),
-            ((2, 3), (0, -1), 2),
-        ]
-    ]
-    assert [body.id for body in world.query_radius((0, 0), 1)] == ids
 
 
 def test_a_floor_as_long_as_the_world_has_no_end():
@@ -137,17 +94,6 @@ def test_bodies_turn_across_the_boundary():
     assert world.try_turn(bar, 90) is None
 
 
-@pytest.mark.parametrize("name", ["move_many", "walk_many"])
-def test_movers_block_each_other(name):
-    world = World(period=(64, 64))
-    first, second = world.add(Box(60, 0, 2, 2)), world.add(Box(56, 0, 2, 2))
-    moved = getattr(world, name)([first, second], 5, 0, movers_block=True)
-    assert moved.places.tolist() == [[1, 0], [61, 0]]
-    moved = getattr(world, name)([second, first], 5, 0, movers_block=True)
-    assert moved.places.tolist() == [[63, 0], [6, 0]]
-    assert moved.hits.others.tolist() == [first.id]
-
-
 def test_without_movers():
     world = World(period=(64, 64))
     for blocks in (False, True):
@@ -200,33 +146,7 @@ def test_a_recording_says_where_bodies_are(tmp_path):
     assert places == [[[x - 3, 47, x + 3, 53]] for x in (99, 3, 7, 11)]
 
 
-def test_a_class_of_ones_own():
-    class Game(World):
-        def __init__(self):
-            super().__init__(period=(10, 10))
-
-    game = Game()
-    assert isinstance(game, Game)
-    assert (type(game).__name__, game.period) == ("Game", (10, 10))
-    assert type(Game()) is type(game)
-    assert game.add(Box(-1, 0, 2, 2)).x == 9
-
-
 # --- what changes nothing -----------------------------------------------------------------------------
-
-
-def test_copies_and_pickles():
-    for again in (copy.deepcopy, lambda world: pickle.loads(pickle.dumps(world))):
-        world = World(period=(100, 100))
-        world.on("a", "b")
-        world.add(Box(96, 0, 8, 8), tag="a")
-        world.add(Box(2, 0, 8, 8), tag="b")
-        other = again(again(world))
-        assert type(other) is type(world)
-        assert other.period == (100, 100)
-        assert len(other.update().began) == 1
-        other.body(0).x = 50
-        assert (world.body(0).x, len(other.update().ended), len(world.update().began)) == (96, 1, 1)
 
 
 # --- what is refused ----------------------------------------------------------------------------------

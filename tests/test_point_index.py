@@ -135,29 +135,6 @@ def test_any_number_of_queries_is_answered_alike(dim, dtype, period):
         expect_same(index, np.round(rng.random((n, dim)), 2).astype(dtype), 0.07, k, period)
 
 
-@pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_one_query_at_a_time(each, dim, dtype):
-    def check(scene, r, period):
-        points = point_scenes.points_of(scene, 700, dim, dtype)
-        points = points if period is None else np.mod(points, dtype(period[0]))
-        index = bp.PointIndex(points, period=period)
-        for row in range(0, len(points), 97):
-            right = point_scenes.near(points[row : row + 1], r, points, period)
-            found = index.neighbors(points[row], r)
-            for array, wanted in zip(found, right, strict=True):
-                np.testing.assert_array_equal(array, wanted)
-                assert array.dtype == (dtype if array is found.distance else np.int32)
-            right = point_scenes.nearest(points[row : row + 1], 3, points, r, period)
-            for k, columns in ((3, slice(None)), ([3, 1], [2, 0])):
-                for array, wanted in zip(index.nearest(points[row].tolist(), k, r=r), right, strict=True):
-                    np.testing.assert_array_equal(array, wanted[0][columns])
-            assert index.nearest(points[row], 1).distances.dtype == dtype
-
-    scenes = [(scene, r, None) for scene, (_, some) in point_scenes.SCENES.items() for r in some]
-    periods = [(scene, r, (1.25,) * dim) for scene in ("uniform", "clusters") for r in (0.02, 0.3, 2.0)]
-    each(check, scenes + periods)
-
-
 @pytest.mark.parametrize("period", [None, (1.0, 1.0), ((1.0, 0.0), (0.3, 1.0))])
 def test_distances_that_grow_slowly(period):
     points = np.random.default_rng(0).random((400, 2))
@@ -166,21 +143,6 @@ def test_distances_that_grow_slowly(period):
         right = bp.neighbors(points[:5], float(r), other=points, period=period)
         for array, wanted in zip(index.neighbors(points[:5], float(r)), right, strict=True):
             np.testing.assert_array_equal(array, wanted)
-
-
-@pytest.mark.parametrize("n", [17, 100, 128, 144, 300])
-def test_many_of_the_nearest_of_one_point(n):
-    """More than lie in the boxes around it: boxes that fill up a group hold nothing to be found."""
-    points = np.random.default_rng(n).random((n, 2))
-    index = bp.PointIndex(points, period=(2.0, 2.0))
-    index.nearest(points[:3], 1)  # makes the tree
-    far = point_scenes.distances(points[:4], points, (2.0, 2.0))
-    for k in (40, n):
-        for row, point in enumerate(points[:4].tolist()):
-            order = np.lexsort((np.arange(n), far[row]))[:k]
-            found = index.nearest(tuple(point), k)
-            np.testing.assert_array_equal(found.ids[:n], order)
-            np.testing.assert_array_equal(found.distances[:n], far[row][order])
 
 
 @pytest.mark.parametrize("period", [None, (1.0, None)])
@@ -358,41 +320,3 @@ def same(found, wanted):
     for one, other in zip(found, wanted, strict=True):
         np.testing.assert_array_equal(one, other)
         assert np.asarray(one).dtype == np.asarray(other).dtype
-
-
-def test_changes_and_copies():
-    points = np.random.default_rng(8).random((30, 2))
-    changes = {
-        "insert": lambda index: index.insert((0.5, 0.5)),
-        "insert_many": lambda index: index.insert_many([[0.5, 0.5], [0.1, 0.2]], env=[0, 3]),
-        "move": lambda index: index.move(3, (0.1, 0.1)),
-        "move_many": lambda index: index.move_many([3, 4], [[0.1, 0.1], [0.2, 0.2]]),
-        "remove": lambda index: index.remove(7),
-        "remove_many": lambda index: index.remove_many([7, 2]),
-        "clear": lambda index: index.clear(),
-    }
-    for asked_before in (False, True):
-        for change in changes.values():
-            index, other = bp.PointIndex(points), filled(points)
-            if asked_before:
-                index.nearest((0.1, 0.1), 1)
-            for one in (index, other):
-                change(one)
-            np.testing.assert_array_equal(index.points, other.points)
-            np.testing.assert_array_equal(index.ids, other.ids)
-            same(index.nearest((0.3, 0.3), 3), other.nearest((0.3, 0.3), 3))
-    for copied in (copy.copy, copy.deepcopy, lambda index: pickle.loads(pickle.dumps(index))):
-        index = bp.PointIndex(points)
-        other = copied(index)
-        index.remove(0)
-        assert (len(index), len(other), 0 in index, 0 in other) == (29, 30, False, True)
-        np.testing.assert_array_equal(other.points, points)
-    assert repr(bp.PointIndex(points)) == repr(filled(points))
-
-
-def test_the_points_are_its_own():
-    points = np.random.default_rng(9).random((30, 2))
-    index, before = bp.PointIndex(points), points.copy()
-    points[:] = 7.0
-    assert index.nearest(before[5], 1).ids.tolist() == [5]
-    np.testing.assert_array_equal(index.points, before)

@@ -9,22 +9,6 @@ from broadphase import World
 
 
 @pytest.mark.smaller_set
-def test_contacts_of_a_removed_body_end_also_when_its_id_is_reused():
-    world = World()
-    heard = Heard(world, ("a", "b"))
-    old = named(world, SQUARE, "old", "a")
-    named(world, SQUARE, "B", "b")
-    world.update()
-    world.remove(old)
-    new = named(world, SQUARE, "new", "a")
-    assert new.id == old.id
-    began, stayed, ended = world.update()
-    assert (names(began), names(stayed), names(ended)) == ([("new", "B")], [], [("old", "B")])
-    assert ended[0].a is old
-    assert heard.reported() == [("begin", "old", "B"), ("begin", "new", "B"), ("end", "old", "B")]
-
-
-@pytest.mark.smaller_set
 def test_a_body_removed_in_a_call_gets_no_further_calls():
     world = World()
     heard = Heard(world)

@@ -5,7 +5,7 @@ import pytest
 from world_helpers import SQUARE, Heard, named, names
 
 import broadphase as bp
-from broadphase import Box, Circle, Contact, Polygon, World
+from broadphase import Box, Contact, World
 
 # ---- contacts
 
@@ -41,16 +41,6 @@ def test_the_contact_is_in_the_order_of_the_tags():
     assert names(began) == [("C", "P")]
     assert heard.reported() == [("begin", "C", "P"), ("begin", "P", "C")]
     assert [contact.normal for contact in heard.contacts] == [(1, 0), (-1, 0)]
-
-
-@pytest.mark.smaller_set
-def test_a_pair_of_one_tag_is_reported_once():
-    world = World()
-    heard = Heard(world, ("ball", "ball"))
-    for x in (0, 5, 10):
-        named(world, Box(x, 0, 7, 7), x, "ball")
-    world.update()
-    assert heard.reported() == [("begin", 0, 5), ("begin", 5, 10)]
 
 
 @pytest.mark.smaller_set
@@ -159,44 +149,6 @@ def test_only_pairs_with_listeners_are_tested():
     world.query_point((5, 5))
     assert world.stats.moved == 4
     assert (world.update().began, world.stats.candidates, world.stats.moved) == ([], 0, 0)
-
-
-@pytest.mark.smaller_set
-def test_categories_masks_and_statics():
-    world = World()
-    world.on(bp.ANY, bp.ANY)
-    named(world, SQUARE, "A", None, category=1, mask=2)
-    b = named(world, SQUARE, "B", None, category=2, mask=1)
-    named(world, SQUARE, "C", None, category=2, mask=2)
-    named(world, SQUARE, "S", None, static=True)
-    d = named(world, SQUARE, "T", None, static=True)
-    assert names(world.update().began) == [("A", "B"), ("B", "S"), ("B", "T")]
-    b.mask = 6
-    changes = world.update()
-    assert names(changes.began) == [("B", "C")]
-    assert names(changes.ended) == [("A", "B"), ("B", "S"), ("B", "T")]
-    b.mask, b.category = 0xFFFFFFFF, 1
-    changes = world.update()
-    assert names(changes.began) == [("B", "S"), ("B", "T")]
-    assert names(changes.ended) == [("B", "C")]
-    d.static = False
-    assert names(world.update().began) == [("S", "T")]
-    world.validate()
-
-
-@pytest.mark.smaller_set
-def test_shapes_of_every_kind_touch_exactly():
-    world = World()
-    world.on("a", "b")
-    circle = named(world, Circle(0, 0, 5), "circle", "a")
-    named(world, Box(4, 4, 5, 5), "box", "b")
-    named(world, Polygon([(0, 20), (20, 0), (20, 20)]), "triangle", "b")
-    assert world.update().began == []
-    assert world.stats.candidates == 2
-    circle.move_to(1, 1)
-    assert names(world.update().began) == [("circle", "box")]
-    circle.move_to(8, 8)
-    assert names(world.update().began) == [("circle", "triangle")]
 
 
 @pytest.mark.smaller_set

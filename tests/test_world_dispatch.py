@@ -25,7 +25,6 @@ ACTIONS = st.lists(
     max_size=3,
 )
 BETWEEN = ACTIONS | st.tuples(st.just("restore"), SMALL, SMALL).map(lambda one: [one])
-CALLS = st.integers(0, 6)
 # What happens in a frame, in its calls by their number, and which call raises.
 FRAMES = st.lists(
     st.tuples(
@@ -154,91 +153,6 @@ def reported(calls, name):
 def two(tag="b"):
     world = World()
     return world, world.add(Box(0, 0, 10, 10), tag="a"), world.add(Box(5, 5, 10, 10), tag=tag)
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("others", [False, True])
-def test_a_late_listener_gets_begin_whatever_others_listen(others):
-    world, _, b = two()
-    if others:
-        world.on("a", "b", begin=lambda contact: None)
-    world.update()
-    calls = []
-    world.on("a", "b", *reported(calls, "late"))
-    world.update()
-    world.update()
-    world.remove(b)
-    world.update()
-    assert calls == [("late", "begin"), ("late", "stay"), ("late", "end")]
-
-
-@pytest.mark.smaller_set
-def test_a_listener_added_after_the_last_touch_gets_nothing():
-    world, _, b = two()
-    world.on("a", "b")
-    world.update()
-    calls = []
-    world.on("a", "b", *reported(calls, "late"))
-    world.remove(b)
-    assert len(world.update().ended) == 1
-    assert calls == []
-
-
-@pytest.mark.smaller_set
-def test_a_contact_continues_while_other_tags_change():
-    world, _, b = two(("b", "armed"))
-    calls = []
-    world.on("a", "b", *reported(calls, "ab"))
-    world.on("a", "armed", *reported(calls, "armed"))
-    world.update()
-    b.tag = "b"
-    events = world.update()
-    assert (len(events.began), len(events.stayed), len(events.ended)) == (0, 1, 0)
-    b.tag = ("b", "armed")
-    world.update()
-    assert calls == [
-        ("ab", "begin"),
-        ("armed", "begin"),
-        ("armed", "end"),
-        ("ab", "stay"),
-        ("armed", "begin"),
-        ("ab", "stay"),
-    ]
-
-
-@pytest.mark.smaller_set
-def test_bodies_that_change_places_are_another_pair():
-    world = World()
-    first, second = (world.add(Box(0, 0, 5, 5), tag=("a", "b")) for _ in range(2))
-    touching = set()
-    world.on(
-        "a",
-        "b",
-        begin=lambda contact: touching.add(contact[:2]),
-        end=lambda contact: touching.remove(contact[:2]),
-    )
-    world.update()
-    assert touching == {(first, second)}
-    first.tag = "b"
-    world.update()
-    assert touching == {(second, first)}
-
-
-@pytest.mark.smaller_set
-def test_a_set_kept_by_two_listeners_is_right_when_a_body_moves_from_one_to_the_other():
-    world, wolf, sheep = two()
-    touching = set()
-    for tag in ("a", "dog"):
-        world.on(
-            tag,
-            "b",
-            begin=lambda contact: touching.add(contact[:2]),
-            end=lambda contact: touching.remove(contact[:2]),
-        )
-    world.update()
-    wolf.tag = "dog"
-    world.update()
-    assert touching == {(wolf, sheep)}
 
 
 @pytest.mark.smaller_set

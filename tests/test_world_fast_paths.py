@@ -1,39 +1,8 @@
 """Common calls take a fast path through the world; the general path must agree with it."""
 
-import numpy as np
 import pytest
 
-from broadphase import Box, Capsule, Circle, Polygon, TileMap, World
-
-RESPONSES = ("slide", "touch", "cross", "bounce")
-
-
-class LongWay(World):
-    """A world without the fast path for moving one body."""
-
-    def move(self, body, dx, dy, response="slide"):
-        return super().move(body, dx, dy, lambda hit: response)
-
-
-def filled(kind, rng, shapes):
-    """A world of walls, coins, monsters and platforms with masks, on tiles with a free middle."""
-    world = kind()
-    solid = rng.random((20, 20)) < 0.15
-    solid[8:12, 8:12] = False
-    world.tiles = TileMap(solid, 8)
-    world.tiles.set_one_way(9, 12, "top")
-    for column, row in rng.integers(0, 20, (20, 2)).tolist():
-        if not (7 < column < 12 and 7 < row < 12):
-            heights = rng.choice((0, 0.5, 1), 2).tolist()
-            world.tiles.set_slope(column, row, *heights, base=str(rng.choice(("top", "bottom"))))
-    for tag, static, sensor in (("wall", True, False), ("coin", True, True), ("monster", False, False)):
-        for _ in range(25):
-            x, y = rng.integers(0, 150, 2).tolist()
-            shape = Box(x, y, *rng.integers(0, 12, 2).tolist())
-            if shapes and rng.random() < 0.3:
-                shape = Circle(x, y, 3) if rng.random() < 0.5 else Polygon([(x, y), (x + 6, y), (x, y + 6)])
-            world.add(shape, tag=tag, static=static, sensor=sensor, category=int(rng.integers(1, 4)), mask=3)
-    return world, world.add(Box(74, 74, 5, 5), tag="player", category=1, mask=3)
+from broadphase import Box, World
 
 
 def plain(item):
@@ -47,62 +16,6 @@ def plain(item):
 
 def reported(contacts):
     return list(plain([(one.a.id, one.b.id, one.normal, one.depth) for one in contacts]))
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("shapes", [False, True])
-@pytest.mark.parametrize("seed", range(3))
-def test_the_fast_paths_agree_with_the_general_ones(seed, shapes):
-    stories = []
-    for kind in (World, LongWay):
-        rng = np.random.default_rng(seed)
-        world, player = filled(kind, rng, shapes)
-        world.on("player", "coin")
-        world.on("monster", "monster")
-        world.on("wall", "player")
-        story = []
-        for step in range(60):
-            motion = (rng.normal(size=2) * rng.choice((2, 30))).round(int(rng.integers(0, 3))).tolist()
-            others = [body for body in world if body.tag == "monster"]
-            if step % 3 == 0:
-                story.append(plain(world.move(player, *motion, RESPONSES[rng.integers(4)])[:4]))
-            elif step % 3 == 1:
-                story.append(plain(world.try_move(player, *motion)))
-            for other in rng.choice(len(others), int(rng.choice((0, 1, 7))), replace=False):
-                others[other].move_to(*rng.integers(0, 150, 2).tolist())
-            story.append(plain((world.grounded(player), player.position)))
-            if step % 20 == 10:
-                player.move_to(75, 75)
-            events = world.update()
-            story.append([reported(contacts) for contacts in events])
-            story.append((world.stats.candidates, world.stats.contacts))
-        world.validate()
-        stories.append(story)
-    assert stories[0] == stories[1]
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("shapes", [False, True])
-@pytest.mark.parametrize("form", [Circle(0, 0, 2), Polygon([(0, 0), (4, 1), (1, 4)]), Capsule(0, 0, 3, 1, 1)])
-def test_the_fast_path_of_a_shape_agrees_with_the_general_path(form, shapes):
-    stories = []
-    for kind in (World, LongWay):
-        rng = np.random.default_rng(5)
-        world, player = filled(kind, rng, shapes)
-        assert world.resize(player, form.moved_to(75, 75)) is None
-        player.turn_to(30)
-        story = []
-        for step in range(250):
-            motion = (rng.normal(size=2) * rng.choice((2, 30, 300))).round(int(rng.integers(0, 3))).tolist()
-            if step % 2:
-                story.append(plain(world.try_move(player, *motion)))
-            else:
-                story.append(plain(world.move(player, *motion, RESPONSES[rng.integers(4)])[:4]))
-            story.append(plain((world.grounded(player), player.position)))
-            if step % 10 == 0:
-                player.move_to(75, 75)
-        stories.append(story)
-    assert stories[0] == stories[1]
 
 
 @pytest.mark.smaller_set

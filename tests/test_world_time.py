@@ -178,58 +178,6 @@ def test_what_a_snapshot_holds():
 
 
 @pytest.mark.smaller_set
-def test_a_snapshot_between_a_removal_and_the_update():
-    world = World()
-    world.on("a", "a")
-    a, b, c = (world.add(Box(k, 0, 5, 5), tag="a") for k in range(3))
-    world.update()
-    world.remove(a)
-    c.x = 100
-    moment = world.snapshot()
-    expected = [list(contacts) for contacts in world.update()]
-    assert [len(contacts) for contacts in expected] == [0, 0, 3]
-    world.clear()
-    world.update()
-    world.restore(moment)
-    assert [list(contacts) for contacts in world.update()] == expected
-    assert list(world) == [b, c]
-
-
-@pytest.mark.smaller_set
-def test_calls_left_over_by_an_exception_go_back_too():
-    world = World()
-    reported = []
-
-    def fail(contact):
-        reported.append(contact.b.id)
-        if contact.b.id == 1:
-            raise KeyError
-
-    world.on("a", "b", fail)
-    world.add(Box(0, 0, 5, 5), tag="a")
-    for _ in range(3):
-        world.add(Box(0, 0, 5, 5), tag="b")
-    with pytest.raises(KeyError):
-        world.update()
-    moment = world.snapshot()
-    for _ in range(2):
-        world.restore(moment)
-        world.update()
-    assert reported == [1, 2, 3, 2, 3]
-
-
-@pytest.mark.smaller_set
-def test_listeners_stay_when_a_world_is_restored():
-    world = World()
-    world.add(Box(0, 0, 5, 5), tag="a")
-    world.add(Box(0, 0, 5, 5), tag="b")
-    moment = world.snapshot()
-    world.on("a", "b")
-    world.restore(moment)
-    assert len(world.update().began) == 1
-
-
-@pytest.mark.smaller_set
 def test_the_tiles_go_back_if_they_were_kept():
     world = World()
     world.tiles = TileMap([[False]], 10)
