@@ -151,7 +151,8 @@ def colliding(
     if targets is not things:
         other_read, other_rule = _read_as(targets, "others", at, radius, size, rect)
     found: list[tuple[Any, Any]] = []
-    if _few(read, other_read, rule, other_rule, (margin, TOUCHING), (things, targets, found)):
+    kept = things, targets, found
+    if _few(read, other_read, rule, other_rule, margin, TOUCHING, kept):
         return found
     shapes = _shapes_of(read, "ones", *rule)
     other_shapes = None if targets is things else _shapes_of(other_read, "others", *other_rule)
@@ -214,7 +215,7 @@ def in_range(
     rule = CIRCLES, _center_of(things[0], at), radius
     target_rule = CIRCLES, _center_of(targets[0], at), 0.0
     order = WITHIN if sort == "list" else NEAREST_FIRST
-    if _few(things, targets, rule, target_rule, (0.0, order), (things, targets, near)):
+    if _few(things, targets, rule, target_rule, 0.0, order, (things, targets, near)):
         return near
     circles, points = _shapes_of(things, "ones", *rule), _shapes_of(targets, "others", *target_rule)
     dim = circles.cores.shape[1] // 2
@@ -296,7 +297,7 @@ def _shapes_among(things: list[Any], name: str) -> tuple[list[Any], _Rule]:
 
 
 def _several(things: Any, name: str) -> list[Any]:
-    if hasattr(type(things), "__iter__") and not isinstance(things, str):
+    if type(things) is list or (hasattr(type(things), "__iter__") and not isinstance(things, str)):
         several = list(things)
         # Two numbers are the coordinates of a point, four those of a rectangle.
         if len(several) < 2 or not isinstance(several[0], (int, float)):
@@ -331,45 +332,47 @@ def _few(
     others: list[Any],
     rule: _Rule,
     other_rule: _Rule,
-    limit: tuple[float, int],
+    margin: float,
+    order: int,
     result: tuple[list[Any], list[Any], list[Any]],
 ) -> Any:
     """Whether there are few objects that the kernel knows; then it has found those within a margin.
 
-    ``limit`` is the margin and the order, ``result`` what goes into pairs, and the list that takes them.
+    ``result`` is what goes into pairs, and the list that takes them.
     """
     kind = rule[0]
     if kind == _SHAPES or kind != other_rule[0] or len(things) * len(others) > _MOST_TESTS:
         return False
-    if limit[1] == NEAREST_FIRST and len(others) > _MOST_TO_SORT:
+    if order == NEAREST_FIRST and len(others) > _MOST_TO_SORT:
         return False
-    a = b = _read_by(things, "ones", rule)
-    if others is not things:
-        b = _read_by(others, "others", other_rule)
+    among = others is things
+    a = _read_by(things, "ones", rule)
+    b = a if among else _read_by(others, "others", other_rule)
     if a is None or b is None:
         return False
-    return near_objects(*a[0], *b[0], (a[1], b[1]), (kind, a is b, *limit), *result)
+    return near_objects(*a, *b, (kind, among, margin, order), *result)
 
 
 def _read_by(things: list[Any], name: str, rule: _Rule) -> Any:
     """What the kernel reads of objects, and how; None if their measure is none that it knows."""
     kind, at, measure = rule
-    place: tuple[list[Any], Any]
-    if type(at) is str:
-        place, how = ((things, at.split(".")), DOTTED) if "." in at else ((things, at), NAMED)
-    else:
-        place, how = (_values(things, name, at, "rect" if kind == RECTANGLES else "at"), ""), ITSELF
-    if type(measure) is str and "." not in measure and place[0] is things:
-        return (*place, things, measure), (how, NAMED, 0.0, 0.0)
+    places: list[Any] = things
+    how = NAMED
+    if type(at) is not str:
+        places, at, how = _values(things, name, at, "rect" if kind == RECTANGLES else "at"), "", ITSELF
+    elif "." in at:
+        at, how = at.split("."), DOTTED
     if isinstance(measure, (int, float)):
-        return (*place, things, ""), (how, NUMBER, float(measure), float(measure))
+        return places, at, things, "", (how, NUMBER, float(measure), float(measure))
+    if type(measure) is str and "." not in measure and places is things:
+        return places, at, things, measure, (how, NAMED, 0.0, 0.0)
     is_pair = isinstance(measure, tuple)
     if is_pair and (kind != BOXES or not all(isinstance(side, str) for side in measure)):
         return None
     if not (is_pair or isinstance(measure, str) or callable(measure)):
         return None
     argument = "size" if kind == BOXES else "radius"
-    return (*place, _values(things, name, measure, argument), ""), (how, ITSELF, 0.0, 0.0)
+    return places, at, _values(things, name, measure, argument), "", (how, ITSELF, 0.0, 0.0)
 
 
 # -----------------------------------------------------------------------------------------------------------

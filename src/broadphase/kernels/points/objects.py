@@ -139,26 +139,26 @@ def _append_near(ones, i, targets, near, count, order, found):
 @objects("things", "at", "measured", "name", "others", "other_at", "other_measured", "other_name")
 @objects("ones", "targets", "found")
 def near_objects(
-    things, at, measured, name, others, other_at, other_measured, other_name,
-    kinds, rule, ones, targets, found,
+    things, at, measured, name, known, others, other_at, other_measured, other_name, other_known,
+    rule, ones, targets, found,
 ):  # fmt: skip
     """Find objects that overlap or are nearer than a margin; whether all are understood.
 
     ``at`` is the attribute of things that is their centre or rectangle, or the attributes that lead there;
-    ``name`` is that with radius or sides, unless ``measured`` are these, or all have the same.  ``kinds``
-    say how each is read: ``how, how_measured, width, height``.  The ``rule`` is ``kind, among, margin,
+    ``name`` is that with radius or sides, unless ``measured`` are these, or all have the same.  ``known``
+    says how each is read: ``how, how_measured, width, height``.  The ``rule`` is ``kind, among, margin,
     order``; ``among``: pairs ``i < j`` of things.
 
     What is appended to ``found`` are pairs of ``ones`` and ``targets``, or, if the order is not `TOUCHING`,
     targets to a list for each of ``ones``.
     """
-    (of_things, of_others), (kind, among, margin, order) = kinds, rule
+    kind, among, margin, order = rule
     n, m = np.int64(length_of(things)), np.int64(length_of(others))
     reach = 0.5 * margin
-    a, fits = _read(things, at, measured, name, of_things, kind, reach)
+    a, fits = _read(things, at, measured, name, known, kind, reach)
     b = a
     if fits and not among:
-        b, fits = _read(others, other_at, other_measured, other_name, of_others, kind, reach)
+        b, fits = _read(others, other_at, other_measured, other_name, other_known, kind, reach)
     if not fits:
         return False
     numbers, distances = np.empty(m, np.int32), np.empty(m)
