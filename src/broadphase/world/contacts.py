@@ -447,7 +447,8 @@ class ContactTracker:
     def _renewed(self, matcher: Matcher) -> tuple[FoundContacts, Changes]:
         """All contacts now, and which began, which stayed and which ended."""
         store, before, sets = self._store, self.found, self._store.tag_sets
-        notes = np.concatenate(self.notes) if self.notes else _NO_NOTES
+        one = len(self.notes) == 1  # not copied where all have moved in one call
+        notes = np.asarray(self.notes[0]) if one else np.concatenate([_NO_NOTES, *self.notes])
         if not sets.exact:
             notes = notes[self.concerned(notes[:, :2].astype(np.int32))]
         near, last = _NOT_SEARCHED, self.searched

@@ -50,6 +50,8 @@ class Space(Periodic):
         self.period = (_finite(self._x), _finite(self._y)) if self.periodic else None
         self.around = int(self._x < math.inf) | int(self._y < math.inf) << 1
         """The axes with a period, as kernels take them: 1 for x, 2 for y."""
+        self.longest = MOST_TURNS * self.lengths
+        """The longest displacement on each axis."""
         # If there is a free place, one is within half a period on each axis.  Along an axis without a period
         # there always is one; it is searched for up to this distance only, because images fill a square.
         self.repeats = self.largest * (1.0 if self._goes_around.all() else 100.0) or math.inf
@@ -104,22 +106,14 @@ class Space(Periodic):
         self.note((0.0, 0.0, width, height))
         return np.hstack((self.places(boxes[:, :2]), sizes))
 
-    def check_displacements(self, displacements: Floats, name: str) -> None:
-        """Raise ``ValueError`` if a displacement wraps around too often."""
-        if (np.abs(displacements).max(axis=0, initial=0.0) <= MOST_TURNS * self.lengths).all():
-            return
-        with np.errstate(invalid="ignore"):
-            often = np.flatnonzero(~(np.abs(displacements) <= MOST_TURNS * self.lengths).all(axis=1))
-        if len(often) and np.isfinite(displacements[often[0]]).all():
+    def check_displacement(self, dx: float, dy: float, name: str = "dx, dy") -> None:
+        """Raise ``ValueError`` if a finite displacement wraps around too often."""
+        wraps = not (abs(dx) <= MOST_TURNS * self._x and abs(dy) <= MOST_TURNS * self._y)
+        if wraps and math.isfinite(dx) and math.isfinite(dy):
             raise ValueError(
-                f"{name} = {displacements[often[0]].tolist()} leads around a world of period {self.period} "
+                f"{name} = {[dx, dy]} leads around a world of period {self.period} "
                 f"more than {MOST_TURNS} times; go there in several movements"
             )
-
-    def check_displacement(self, dx: float, dy: float) -> None:
-        """`check_displacements` for one."""
-        if not (abs(dx) <= MOST_TURNS * self._x and abs(dy) <= MOST_TURNS * self._y):
-            self.check_displacements(np.array([[dx, dy]]), "dx, dy")
 
     # ---- how far shapes reach
 

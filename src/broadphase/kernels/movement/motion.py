@@ -505,14 +505,18 @@ def rows_of_ids(ids, alive, count):
 
 
 @jit
-def check_moves(rows, xs, ys, displacements):
-    """Whether the rows ascend, and the first mover that goes beyond `FARTHEST` or nowhere; -1: none."""
+def check_moves(rows, xs, ys, displacements, longest):
+    """Whether the rows ascend, and the first mover that goes too far or nowhere; -1: none.
+
+    That is beyond `FARTHEST`, or farther on an axis than the ``longest`` displacement.
+    """
     ascends, far = True, np.int64(-1)
     for m in range(rows.shape[0]):
         row = np.int64(rows[m])
         ascends &= m == 0 or rows[m - 1] < row
-        x, y = xs[row] + displacements[m, 0], ys[row] + displacements[m, 1]
-        if far < 0 and not (abs(x) < FARTHEST and abs(y) < FARTHEST):
+        dx, dy = displacements[m, 0], displacements[m, 1]
+        x, y, short = xs[row] + dx, ys[row] + dy, abs(dx) <= longest[0] and abs(dy) <= longest[1]
+        if far < 0 and not (short and abs(x) < FARTHEST and abs(y) < FARTHEST):
             far = np.int64(m)
     return ascends, far
 
@@ -629,8 +633,8 @@ def move_many(shapes, around, tags, movers, start, grid, buffers, images, out, l
     ``around`` and ``tags`` are as of `sift_among`, ``images`` the memory for images, and the period.  ``out``
     are the places of movers, wrapped into the period, and rows of what each first overlaps on its path, as
     hits: sensors, and bodies that do not block it.  ``limits`` are about how many boxes are tested, and
-    whether movers wait: then static ones are not moved yet, only their places are written; else the call ends
-    after each that blocks on some sides only, for what it carries.
+    whether static movers wait until all have moved, where the others see them as they were; else the call
+    ends after each that blocks on some sides only, for what it carries.
 
     Returns ``next, state, found, crossed``: all before mover ``next`` have moved, with so many hits and rows.
     State is that of the next one, or `DONE` if enough was tested, the last one carries, or all is done.
@@ -683,4 +687,7 @@ def move_many(shapes, around, tags, movers, start, grid, buffers, images, out, l
             put(shapes.x, shapes.y, bodies, row, xs[0], ys[0])
         if work > most or (one_way[row] != 0 and not waits):
             return m + 1, DONE, found, passed
+    for m in range(rows.shape[0] if waits else 0):
+        if bodies.static[rows[m]]:
+            put(shapes.x, shapes.y, bodies, rows[m], places[m, 0], places[m, 1])
     return rows.shape[0], DONE, found, passed

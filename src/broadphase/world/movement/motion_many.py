@@ -136,13 +136,12 @@ class ManyMotion:
 
     def _check_goals(self, rows: Rows, displacements: Floats, name: str) -> bool:
         """Raise ``ValueError`` where movers leave the world; whether their rows ascend."""
-        ascends, at = kernel.check_moves(rows, self._store.x, self._store.y, displacements)
+        known = self._store.x, self._store.y, displacements, self._space.longest
+        ascends, at = kernel.check_moves(rows, *known)
         if at >= 0:
-            raise ValueError(
-                f"{name} = {displacements[at].tolist()} of bodies[{at}] lead beyond {FARTHEST:g}, or are nan"
-            )
-        if self._space.periodic:
-            self._space.check_displacements(displacements, name)
+            dx, dy = displacements[at].tolist()
+            self._space.check_displacement(dx, dy, name)
+            raise ValueError(f"{name} = {[dx, dy]} of bodies[{at}] lead beyond {FARTHEST:g}, or are nan")
         return bool(ascends)
 
 
@@ -234,7 +233,7 @@ class _Call:
     # ---- many, by a kernel, which halts after what carries others
 
     def _all_at_once(self) -> Movements:
-        rows, state, store, count = self._rows, self._state, self._store, len(self._rows)
+        rows, state, count = self._rows, self._state, len(self._rows)
         self._pushes = np.zeros(count)
         """How far each may be pushed out of what it starts in before it moves."""
         self._regions, self._across = np.empty((count, 4)), np.empty(count, np.bool_)
@@ -246,10 +245,6 @@ class _Call:
         self._look(0)
         while begin < count:
             begin = self._move_from(begin, hits, crossed)
-        if self._waits:
-            waiting = store.static[rows]
-            if waiting.any():
-                store.put_many(rows[waiting], self._places[waiting])
         if len(hits) > 1:
             hits, crossed = [np.concatenate(hits)], [np.concatenate(crossed)]
         reported = state.contacts.report(rows, self._responses, hits[0], crossed[0])
@@ -285,7 +280,7 @@ class _Call:
             *((broad_phase.frame, state.space.lengths), (self._places, passed), (_MOST_TESTS, self._waits)),
         )
         hits.append(met[:found].copy())
-        crossed.append(passed[:over].copy())
+        crossed.append(passed[:over] if next_one == len(self._rows) else passed[:over].copy())
         if done == TOO_FAR:
             widen(state, self._rows, self._near, self._pushes, next_one)
             self._look(next_one)
