@@ -26,7 +26,7 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import count, plain, real
 from broadphase.inputs.periods import as_period
 from broadphase.kernels.movement import balls as kernel
-from broadphase.periods.images import wrapped
+from broadphase.periods.images import Periodic, wrapped
 from broadphase.runtime.memory import PairArray
 
 Vectors = npt.NDArray[np.float64]
@@ -182,9 +182,7 @@ class BallSimulation:
             ``dt`` is negative or not finite, or a position was set to NaN or infinity.
         """
         whole = number(dt, "dt", 0.0, math.inf)
-        parts = plain(substeps, "substeps")
-        if isinstance(parts, bool) or not isinstance(parts, int) or parts < 1:
-            raise ValueError(f"substeps must be a whole number from 1 up; got {substeps!r}")
+        parts = count(substeps, "substeps")
         before = self._positions.copy(), self._velocities.copy(), self._boxes.copy(), self._candidates
         try:
             for _ in range(parts):
@@ -316,10 +314,8 @@ class BallSimulation:
     def ball_at(self, x: float, y: float) -> int | None:
         """The ball that contains a point after the last step; of several, the one with the nearest centre."""
         ids = self._index.query_point((x, y))
-        offsets = self._positions[ids] - (x, y)
-        for axis, length in enumerate(self._period):
-            if length < math.inf:
-                offsets[:, axis] -= np.round(offsets[:, axis] / length) * length
+        places = self._positions[ids]
+        offsets = places - (x, y) - Periodic(np.array(self._period)).nearest_shift(places, np.array((x, y)))
         squared = (offsets**2).sum(axis=1)
         inside = squared <= self._radii[ids] ** 2
         if not inside.any():
@@ -431,16 +427,11 @@ def world(bounds: Any, period: Any) -> tuple[tuple[float, float], Walls, Walls]:
     around = EVERYWHERE if bounds is None else walls(bounds)
     if lengths is None:
         return (math.inf, math.inf), around, around
-    low, high, region_low, region_high = [*around[:2]], [*around[2:]], [*around[:2]], [*around[2:]]
-    for axis, length in enumerate(lengths.tolist()):
-        if length < math.inf:
-            low[axis], high[axis] = -math.inf, math.inf
-            region_low[axis], region_high[axis] = 0.0, length
-    return (
-        (float(lengths[0]), float(lengths[1])),
-        (low[0], low[1], high[0], high[1]),
-        (region_low[0], region_low[1], region_high[0], region_high[1]),
-    )
+    open_axes, region = np.array(around).reshape(2, 2), np.array(around).reshape(2, 2)
+    periodic = np.isfinite(lengths)
+    open_axes[:, periodic] = [[-math.inf], [math.inf]]
+    region[0, periodic], region[1, periodic] = 0.0, lengths[periodic]
+    return tuple(lengths.tolist()), tuple(open_axes.ravel().tolist()), tuple(region.ravel().tolist())
 
 
 def radii_of(radius: Any, n: int, random: np.random.Generator) -> Vectors:

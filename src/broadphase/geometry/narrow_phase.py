@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from broadphase.geometry.shapes import Shape, as_known_shape, row_of
 from broadphase.inputs import Rectangle, Sprite
-from broadphase.inputs.arrays import BOXES, CIRCLES, as_float_array, settled
+from broadphase.inputs.arrays import BOXES, CIRCLES, as_float_array, as_rows, settled
 from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.search import pairs_of_rows
 from broadphase.kernels.shapes import contact as kernel
@@ -203,11 +203,7 @@ def _same_type(a: BoxArray, b: BoxArray) -> tuple[BoxArray, BoxArray]:
 
 
 def _as_circles(circles: Any, name: str) -> BoxArray:
-    array = as_float_array(circles, name, CIRCLES)
-    if array.ndim == 1 and array.size == 0:
-        array = array.reshape(0, 3)
-    if array.ndim != 2 or array.shape[1] != 3:
-        raise ValueError(f"{name} must have shape (n, 3), rows [x, y, radius]; got shape {array.shape}")
+    array = as_rows(as_float_array(circles, name, CIRCLES), name, (3, 3), "(n, 3), rows [x, y, radius]")
     unsound = np.flatnonzero(~np.isfinite(array).all(axis=1) | (array[:, 2] < 0))
     if len(unsound):
         row = int(unsound[0])

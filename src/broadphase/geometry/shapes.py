@@ -604,7 +604,9 @@ class RoundedBox(Polygon):
     __slots__ = ()
 
     def __init__(self, x: float, y: float, width: float, height: float, radius: float) -> None:
-        x, y, grown = finite(x, "x"), finite(y, "y"), _positive(radius)
+        x, y, grown = finite(x, "x"), finite(y, "y"), extent(radius, "radius")
+        if grown == 0.0:
+            raise ValueError("radius must be positive; use Box or Polygon where corners are sharp")
         right, bottom = extent(width, "width") - grown, extent(height, "height") - grown
         if right < grown or bottom < grown or (right == grown and bottom == grown):
             raise ValueError(
@@ -631,13 +633,6 @@ class RoundedBox(Polygon):
     def __repr__(self) -> str:
         size = f"width={self.width!r}, height={self.height!r}, radius={self.radius!r}"
         return f"RoundedBox(x={self.x!r}, y={self.y!r}, {size})"
-
-
-def _positive(radius: Any) -> float:
-    number = extent(radius, "radius")
-    if number == 0.0:
-        raise ValueError("radius must be positive; use Box or Polygon where corners are sharp")
-    return number
 
 
 def from_outline(kind: type[Polygon], outline: Any, radius: Any) -> Polygon:

@@ -198,7 +198,7 @@ def report_on(bins: Bins, by_id: BoxArray) -> CellReport:
     company = float((held * held).sum() / held.sum()) - 1.0 if len(held) else 0.0
     oversize = len(bins.large) / len(boxes)
     size = 1.0 / bins.lattice.per_unit
-    suggested = suggest_cell_size(boxes).size
+    suggested = suggest_cell_size(boxes)
     verdict, reason = _judge(size, suggested, copies, company, oversize, boxes.shape[1] // 2)
     if len(held) == 1 and len(boxes) > 1 and size > suggested * _NEAR_ENOUGH:
         parted = _cells_in_use(boxes, suggested)

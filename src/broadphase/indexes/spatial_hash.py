@@ -14,10 +14,9 @@ import numpy as np
 
 from broadphase.indexes.cells import CellStructure
 from broadphase.indexes.protocol import Shared
-from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.cells.bins import Lattice
-from broadphase.methods.cells import MOST_PLACES, Sample, endless_lattice, typical_cell
-from broadphase.methods.spatial_hash import SLOTS_PER_BOX, next_prime
+from broadphase.methods.cells import MOST_PLACES, Sample
+from broadphase.methods.spatial_hash import lay_out
 
 
 class HashStructure(CellStructure):
@@ -28,9 +27,7 @@ class HashStructure(CellStructure):
         super().__init__(shared)
 
     def _plan(self, sample: Sample) -> Lattice:
-        size = typical_cell(sample).size if self.cell_size is None else self.cell_size
-        slots = self._table_size or SLOTS_PER_BOX * max(FEW, sample.boxes)
-        return endless_lattice(self.dim, size, next_prime(slots))
+        return lay_out(sample, self.cell_size, self._table_size)
 
 
 def as_table_size(table_size: Any) -> int | None:

@@ -18,19 +18,8 @@ from broadphase.indexes.cells import CellStructure
 from broadphase.indexes.protocol import Shared
 from broadphase.inputs.arrays import BOXES, as_float_array
 from broadphase.kernels.cells.bins import Lattice
-from broadphase.methods.cells import (
-    LARGEST_CELL,
-    Sample,
-    at_most,
-    bounded_lattice,
-    typical_cell,
-    world_of,
-)
-from broadphase.methods.uniform_grid import CELLS_PER_BOX
-
-MOST_CELLS = 2**28  # a gigabyte of empty cells
-# So many cells are always affordable.
-_FEW_CELLS = 1_024
+from broadphase.methods.cells import Sample
+from broadphase.methods.uniform_grid import MOST_CELLS, lay_out
 
 
 class GridStructure(CellStructure):
@@ -41,13 +30,7 @@ class GridStructure(CellStructure):
         super().__init__(shared)
 
     def _plan(self, sample: Sample) -> Lattice:
-        low, high = world_of(sample)
-        if self._bounds is not None:
-            low, high = np.split(np.array(self._bounds).clip(-LARGEST_CELL, LARGEST_CELL), 2)
-        size, most = self.cell_size, MOST_CELLS
-        if size is None:
-            size, most = typical_cell(sample).size, max(_FEW_CELLS, CELLS_PER_BOX * sample.boxes)
-        return bounded_lattice(low, high, at_most(most, size, (low, high)))
+        return lay_out(sample, self._bounds, self.cell_size)
 
 
 def as_bounds(bounds: Any, dim: int) -> tuple[float, ...]:

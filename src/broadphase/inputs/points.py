@@ -25,6 +25,7 @@ from broadphase.inputs.environments import (
     settled_envs,
 )
 from broadphase.inputs.periods import as_point_period, is_matrix, settled_period
+from broadphase.inputs.search import both_envs
 from broadphase.kernels.points.fixed_radius import find_extent
 from broadphase.periods.images import wrapped
 from broadphase.periods.lattice import Lattice, in_cell
@@ -176,18 +177,11 @@ def _as_envs(env: Any, n: int, m: int | None) -> tuple[Numbers, Numbers, int]:
     none = np.empty(0, np.int32)
     if env is None:
         return none, none, 1
-    if m is None:
-        envs = as_env(env, n)
-        assert envs is not None
-        (numbers,), worlds = numbered(envs)
-        return numbers, numbers, max(worlds, 1)
-    if not isinstance(env, (tuple, list)) or len(env) != 2:
+    if m is not None and not (isinstance(env, (tuple, list)) and len(env) == 2):
         raise ValueError("env must be a pair with other=: one array for the points, one for the others")
-    first, second = as_env(env[0], n, "env[0]"), as_env(env[1], m, "env[1]")
-    if first is None or second is None:
-        raise TypeError("env must hold two arrays with other=; got None in the place of one")
-    (numbers, others), worlds = numbered(first, second)
-    return numbers, others, max(worlds, 1)
+    envs: Any = as_env(env, n) if m is None else both_envs(env, n, m)
+    (numbers, others), worlds = numbered(envs[:n], envs[n:])
+    return numbers, numbers if m is None else others, max(worlds, 1)
 
 
 def _checked(

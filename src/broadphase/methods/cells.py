@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.inputs.boxes import BoxArray
-from broadphase.inputs.numeric import readable, real
+from broadphase.inputs.numeric import real
 from broadphase.kernels.arrays.sorting import stable_argsort
 from broadphase.kernels.cells import bins as kernel
 from broadphase.kernels.cells.bins import Bins, Lattice
@@ -121,13 +121,6 @@ SMALLEST_CELL = 2.0**-1000
 LARGEST_CELL = 2.0**1000
 
 
-class CellSize(NamedTuple):
-    """A cell size and the reason for it."""
-
-    size: float
-    reason: str
-
-
 class Sample(NamedTuple):
     """A sample of the boxes at regular distances, without boxes that have an infinite edge."""
 
@@ -139,24 +132,13 @@ class Sample(NamedTuple):
     """How many boxes there are in all."""
 
 
-def suggest_cell_size(boxes: BoxArray) -> CellSize:
-    """Suggest a cell size for any boxes, and say why.
-
-    Parameters
-    ----------
-    boxes : numpy.ndarray
-        ``(n, 4)`` or ``(n, 6)``, checked.
-
-    Returns
-    -------
-    CellSize
-        ``size`` is positive and finite, ``reason`` a sentence for readers.
+def suggest_cell_size(boxes: BoxArray) -> float:
+    """A cell size, positive and finite, for any boxes.
 
     Examples
     --------
-    >>> size, reason = suggest_cell_size(np.array([[0.0, 0, 2, 2], [1, 1, 3, 3], [8, 8, 9, 9]]))
-    >>> size, reason
-    (5.0, '2.5 times the size of the middle box, 2')
+    >>> suggest_cell_size(np.array([[0.0, 0, 2, 2], [1, 1, 3, 3], [8, 8, 9, 9]]))  # 2.5 times the middle one
+    5.0
     """
     return typical_cell(take_sample(boxes))
 
@@ -180,7 +162,7 @@ def take_sample(boxes: BoxArray, ids: IdArray | None = None) -> Sample:
     return Sample(sample[:, :dim], sample[:, dim:], count)
 
 
-def typical_cell(sample: Sample) -> CellSize:
+def typical_cell(sample: Sample) -> float:
     """Two and a half times the size of the median box, or the mean spacing if no box has a size.
 
     The size of a box is the side of the square (the cube) of the same content, but at least a quarter of
@@ -196,16 +178,10 @@ def typical_cell(sample: Sample) -> CellSize:
     sizes = longest[:, 0] * np.maximum(content, 0.25)
     if len(sizes):
         middle = float(np.partition(sizes, len(sizes) // 2)[len(sizes) // 2])
-        return CellSize(
-            min(max(CELLS_PER_SIZE * middle, SMALLEST_CELL), LARGEST_CELL),
-            f"{CELLS_PER_SIZE:g} times the size of the middle box, {readable(middle)}",
-        )
+        return min(max(CELLS_PER_SIZE * middle, SMALLEST_CELL), LARGEST_CELL)
     low, high = world_of(sample)
     width = float((high - low).max())
-    if width > 0:
-        spacing = width / sample.boxes ** (1 / len(low))
-        return CellSize(max(spacing, SMALLEST_CELL), "the mean spacing: no box that was looked at has a size")
-    return CellSize(1.0, "any would do: the boxes that were looked at have neither sizes nor distances")
+    return max(width / sample.boxes ** (1 / len(low)), SMALLEST_CELL) if width > 0 else 1.0
 
 
 def at_most(most_cells: int, size: float, world: tuple[FloatArray, FloatArray]) -> float:

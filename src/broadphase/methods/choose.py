@@ -103,7 +103,7 @@ def explain(boxes: BoxArray) -> Explanation:
         pairs_per_box=pairs_per_box,
         crowding=crowding,
         method=method,
-        cell_size=suggest_cell_size(boxes).size,
+        cell_size=suggest_cell_size(boxes),
         reason=reason,
         estimates=_estimates(n, dim, pairs_per_box, float(reached.min()) if n else 0.0),
     )

@@ -19,17 +19,12 @@ import math
 
 import numpy as np
 
-from broadphase.inputs.boxes import BoxArray
+from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.cells.bins import Lattice
-from broadphase.methods.cells import (
-    endless_lattice,
-    fill,
-    search,
-    suggest_cell_size,
-)
+from broadphase.methods.cells import Sample, endless_lattice, fill, search, take_sample, typical_cell
 from broadphase.methods.task import Found, Task
 
-SLOTS_PER_BOX = 10
+_SLOTS_PER_BOX = 10
 
 
 def find(task: Task) -> Found:
@@ -45,13 +40,14 @@ def find(task: Task) -> Found:
     Found
         The pairs; ``cells`` is the number of slots that hold a box.
     """
-    return search(task, fill(task.boxes, np.arange(len(task.boxes), dtype=np.int32), lay_out(task.boxes)))
+    ids, lattice = np.arange(len(task.boxes), dtype=np.int32), lay_out(take_sample(task.boxes))
+    return search(task, fill(task.boxes, ids, lattice))
 
 
-def lay_out(boxes: BoxArray) -> Lattice:
-    """The endless cells, and a table for so many boxes."""
-    slots = next_prime(max(1, SLOTS_PER_BOX * len(boxes)))
-    return endless_lattice(boxes.shape[1] // 2, suggest_cell_size(boxes).size, slots)
+def lay_out(sample: Sample, cell_size: float | None = None, table_size: int | None = None) -> Lattice:
+    """The endless cells and a table for them; by default of sizes that suit."""
+    slots = next_prime(table_size or _SLOTS_PER_BOX * max(FEW, sample.boxes))
+    return endless_lattice(sample.lows.shape[1], cell_size or typical_cell(sample), slots)
 
 
 def next_prime(least: int) -> int:

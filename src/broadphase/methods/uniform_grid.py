@@ -18,9 +18,10 @@ sorted along an axis first, and the lists are swept, which costs about ``n ** 1.
 
 import numpy as np
 
-from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.cells.bins import Lattice
 from broadphase.methods.cells import (
+    LARGEST_CELL,
+    Sample,
     at_most,
     bounded_lattice,
     fill,
@@ -31,7 +32,9 @@ from broadphase.methods.cells import (
 )
 from broadphase.methods.task import Found, Task
 
-CELLS_PER_BOX = 2
+MOST_CELLS = 2**28  # a gigabyte of empty cells
+# So many cells for each box, and so many in all, are always affordable.
+_CELLS_PER_BOX, _FEW_CELLS = 2, 1_024
 
 
 def find(task: Task) -> Found:
@@ -47,12 +50,18 @@ def find(task: Task) -> Found:
     Found
         The pairs; ``cells`` is the number of cells that hold a box.
     """
-    return search(task, fill(task.boxes, np.arange(len(task.boxes), dtype=np.int32), lay_out(task.boxes)))
+    ids, lattice = np.arange(len(task.boxes), dtype=np.int32), lay_out(take_sample(task.boxes))
+    return search(task, fill(task.boxes, ids, lattice))
 
 
-def lay_out(boxes: BoxArray) -> Lattice:
-    """As many columns and rows as cover the world."""
-    sample = take_sample(boxes)
+def lay_out(
+    sample: Sample, bounds: tuple[float, ...] | None = None, cell_size: float | None = None
+) -> Lattice:
+    """As many columns and rows as cover the world, or these bounds; by default of a size that suits."""
     low, high = world_of(sample)
-    size, most = typical_cell(sample).size, CELLS_PER_BOX * len(boxes)
+    if bounds is not None:
+        low, high = np.split(np.array(bounds).clip(-LARGEST_CELL, LARGEST_CELL), 2)
+    size, most = cell_size, MOST_CELLS
+    if size is None:
+        size, most = typical_cell(sample), max(_FEW_CELLS, _CELLS_PER_BOX * sample.boxes)
     return bounded_lattice(low, high, at_most(most, size, (low, high)))
