@@ -271,7 +271,7 @@ class ShapeTable:
         boxes = rows[self._turning[rows, 2] == 0.0].tolist()
         polygons = {row: self.base(row).rotated(0.0) for row in boxes}
         for row, polygon in polygons.items():
-            self._give_points(row, polygon)
+            self._put_polygon(row, polygon, is_box=True)
         self._turned.clear()
         columns, turning, all_rows = self.columns, self._turning, rows.astype(np.int64)
         x, y = (columns.x[rows], columns.y[rows]) if places is None else places
@@ -279,19 +279,6 @@ class ShapeTable:
         columns.x[rows], columns.y[rows] = x, y
         turning[rows, 3] = angles
         turn_rows(columns, self._base, turning, all_rows, angles)
-
-    def _give_points(self, row: int, polygon: Shape) -> None:
-        """Create the corners of a box that is rotated for the first time."""
-        assert isinstance(polygon, Polygon)
-        offsets, axes, count = polygon.offsets, polygon.axes, len(polygon.offsets)
-        start = self._start_for(row, count)
-        end, used, places = start + count, max(self._points_used, start + count), self.places
-        turning = np.array((*polygon._middle, 1.0, 0.0))
-        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
-        self._points[start:end], self._axes[start:end], self._base[start:end] = offsets, axes, offsets
-        places.starts[row], places.counts[row] = start, count
-        self._turning[row] = turning
-        self._points_used, self._columns = used, None
 
     def _made_form(self, row: int) -> Shape:
         base = self.base(row)
@@ -317,16 +304,23 @@ class ShapeTable:
             bound_rows(self.columns, _NO_ROWS if rows is None else np.asarray(rows, np.int64), out)
         return out
 
-    def _put_polygon(self, row: int, polygon: Polygon) -> None:
+    def _put_polygon(self, row: int, polygon: Shape, is_box: bool = False) -> None:
+        """Put a polygon into a row, or give the box there, rotated for the first time, its corners."""
+        assert isinstance(polygon, Polygon)
         offsets, axes, count = polygon.offsets, polygon.axes, len(polygon.offsets)
         start = self._start_for(row, count)
         end, used, places = start + count, max(self._points_used, start + count), self.places
-        x, y, radius, turning = polygon.x, polygon.y, polygon.radius, np.array((*polygon._middle, 2.0, 0.0))
+        base: Base = polygon
+        kind, x, y, width, height = POLYGON, polygon.x, polygon.y, polygon.radius, 0.0
+        if is_box:
+            columns = (places.x, places.y, places.width, places.height)
+            base, kind, (x, y, width, height) = self.bases[row], BOX, (one.item(row) for one in columns)
+        turning = np.array((*polygon._middle, 1.0 if is_box else 2.0, 0.0))
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self._points[start:end], self._axes[start:end], self._base[start:end] = offsets, axes, offsets
-        self.bases[row : row + 1] = (polygon,)
-        places.kinds[row], places.x[row], places.y[row] = POLYGON, x, y
-        places.width[row], places.height[row] = radius, 0.0
+        self.bases[row : row + 1] = (base,)
+        places.kinds[row], places.x[row], places.y[row] = kind, x, y
+        places.width[row], places.height[row] = width, height
         places.starts[row], places.counts[row] = start, count
         self._turning[row] = turning
         self._points_used, self._columns = used, None

@@ -157,6 +157,14 @@ def copy_sound(boxes: BoxArray, copied: BoxArray, name: str, threads: int | None
             raise unsound_box_error(copied[row], f"{name}[{row}]")
 
 
+def sides_of(boxes: BoxArray) -> npt.NDArray[np.float64]:
+    """``(n, dim)``: how long each box is on each axis; inf for an infinite box, 0 for one at infinity."""
+    dim = boxes.shape[1] // 2
+    with np.errstate(invalid="ignore", over="ignore"):
+        sides = boxes[:, dim:].astype(np.float64) - boxes[:, :dim]
+    return np.nan_to_num(sides, nan=0.0, posinf=np.inf)
+
+
 def _across_edge_error(box: npt.NDArray[Any], name: str, period: Any) -> ValueError | None:
     """What is wrong with a box that seems to lie across the edge of a period; None for any other."""
     dim = len(box) // 2

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray, sides_of
 from broadphase.inputs.numeric import real
 from broadphase.kernels.arrays.sorting import stable_argsort
 from broadphase.kernels.cells import bins as kernel
@@ -169,7 +169,7 @@ def typical_cell(sample: Sample) -> float:
     its longest side: a long thin wall covers a few cells, not hundreds, and does not need cells as large as
     itself.
     """
-    sides = _sides(sample)
+    sides = sides_of(np.hstack((sample.lows, sample.highs)))
     longest = sides.max(axis=1, keepdims=True)
     sized = (longest[:, 0] > 0) & (longest[:, 0] < np.inf)
     sides, longest = sides[sized], longest[sized]
@@ -223,9 +223,3 @@ def world_of(sample: Sample) -> tuple[FloatArray, FloatArray]:
         margin = (high - low) * 0.06
         low, high = low - margin, high + margin
     return low, high
-
-
-def _sides(sample: Sample) -> FloatArray:
-    with np.errstate(over="ignore"):  # an infinite side counts as one
-        sides: FloatArray = np.subtract(sample.highs, sample.lows)
-    return sides

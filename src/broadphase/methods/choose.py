@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray, sides_of
 from broadphase.inputs.search import join_filter
 from broadphase.methods import finder
 from broadphase.methods.task import Found, Task
@@ -82,7 +82,7 @@ def explain(boxes: BoxArray) -> Explanation:
     from broadphase.methods.cells import suggest_cell_size  # `choose` alone must stay light
 
     n, dim = len(boxes), boxes.shape[1] // 2
-    sides, spread = _sides(boxes), _spread(boxes)
+    sides, spread = sides_of(boxes), _spread(boxes)
     reached = _share_reached(boxes)
     pairs_per_box = _pairs_per_box(boxes)
     evenly = max(0.5 * n * float(np.prod(reached)), 1e-9)
@@ -107,14 +107,6 @@ def explain(boxes: BoxArray) -> Explanation:
         reason=reason,
         estimates=_estimates(n, dim, pairs_per_box, float(reached.min()) if n else 0.0),
     )
-
-
-def _sides(boxes: BoxArray) -> npt.NDArray[np.float64]:
-    """``(n, dim)``: the length of each box on each axis; inf for an infinite box."""
-    dim = boxes.shape[1] // 2
-    with np.errstate(invalid="ignore", over="ignore"):
-        sides = boxes[:, dim:].astype(np.float64) - boxes[:, :dim]
-    return np.nan_to_num(sides, nan=0.0, posinf=np.inf)
 
 
 def _spread(boxes: BoxArray) -> npt.NDArray[np.float64]:

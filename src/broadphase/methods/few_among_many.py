@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray, sides_of
 from broadphase.kernels.boxes.checks import finite_bounds
 from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE
 from broadphase.kernels.strips.near_few import BLOCK, mark_cells, select_near
@@ -109,7 +109,7 @@ def _plan(few: BoxArray, many: BoxArray) -> _Picture | None:
     dim, kind = few.shape[1] // 2, few.dtype
     low, high = bounds = np.empty((2, few.shape[1] // 2))
     finite_bounds(few, bounds)
-    sides, lengths = _lengths(few), _lengths(many)
+    sides, lengths = (sides_of(boxes[:: max(len(boxes) // _SAMPLE, 1)]) for boxes in (few, many))
     # One row for each slack that is tried.
     slack = np.sort(lengths, axis=0)[[int(share * (len(lengths) - 1)) for share in _QUANTILES]]
     space = high - low + slack
@@ -133,12 +133,3 @@ def _plan(few: BoxArray, many: BoxArray) -> _Picture | None:
     lattice[:, LAST] = np.floor(counts[best]) - 1.0
     # No number of a box may become NaN: at the end of the range there is no bitmap.
     return _Picture(lattice, wide) if np.isfinite(lattice).all() and lattice[:, SCALE].all() else None
-
-
-def _lengths(boxes: BoxArray) -> npt.NDArray[np.float64]:
-    """Sides of a sample; infinite for infinite boxes."""
-    dim = boxes.shape[1] // 2
-    rows = boxes[:: max(len(boxes) // _SAMPLE, 1)].astype(np.float64)
-    with np.errstate(invalid="ignore", over="ignore"):
-        sides: npt.NDArray[np.float64] = rows[:, dim:] - rows[:, :dim]
-    return np.nan_to_num(sides, nan=np.inf, posinf=np.inf)

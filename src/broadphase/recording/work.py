@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.one_shot import search
-from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray, sides_of
 from broadphase.inputs.numeric import readable
 from broadphase.inputs.search import Space
 from broadphase.kernels.boxes.overlap import IN_B, rules_of
@@ -89,10 +89,7 @@ def find_giants(boxes: BoxArray) -> Rows:
 
 def longest_sides(boxes: BoxArray) -> npt.NDArray[np.float64]:
     """The longest side of each box."""
-    dim = boxes.shape[1] // 2
-    with np.errstate(over="ignore", invalid="ignore"):
-        sides = boxes[:, dim:].astype(np.float64) - boxes[:, :dim]
-    longest: npt.NDArray[np.float64] = np.where(np.isnan(sides), 0.0, sides).max(axis=1)  # inf - inf
+    longest: npt.NDArray[np.float64] = sides_of(boxes).max(axis=1)
     return longest
 
 
