@@ -14,7 +14,7 @@ from rich.console import Console
 
 import broadphase as bp
 from broadphase.cli import commands, run, terminal
-from broadphase.outofcore import Plan, Progress
+from broadphase.outofcore import Progress
 
 BOXES = scenes.make("uniform", 300, 2)
 EXPECTED = bp.pairs(BOXES)
@@ -102,15 +102,16 @@ def test_what_is_refused(source, tmp_path, capfd):
     assert "holds something already" in refused(capfd, "pairs", source, *memory, "-o", out)
 
 
-def test_the_bar_knows_tiles_pairs_and_the_time_left():
-    plan = Plan(1_000, 4, 30, 10**9, 2, 10**6)
+def test_the_steps_show_how_far_they_are_and_the_pairs():
     shown = io.StringIO()
-    with terminal.Bar(Console(file=shown, force_terminal=True, width=120)) as bar:
-        bar.show(Progress("sample", 500, 1_000, 0, None, None))
-        bar.show(Progress("join", 7, 30, 12_345, 61.4, plan))
-    assert "Joining" in shown.getvalue()
-    assert "7/30 tiles, 12,345 pairs, 1:01 left" in shown.getvalue()
-    assert terminal.status(Progress("copy", 500, 0, 0, None, None)) == "500 boxes"
+    with terminal.Steps(Console(file=shown, force_terminal=True, width=120), patience=0) as steps:
+        steps._timer.join(60)
+        steps.show(Progress("sample", 500, 1_000, 0, None, None))
+        steps.show(Progress("join", 6, 30, 12_000, 70.0, None))
+        steps.show(Progress("join", 15, 30, 12_345, 61.4, None))
+    assert "Sampling" in shown.getvalue()
+    assert "Joining: 12,345 pairs" in shown.getvalue()
+    assert "50%" in shown.getvalue()
 
 
 @pytest.mark.exhaustive

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import broadphase
-from broadphase.compiler.build import advice
-from broadphase.kernels.machine import memory, signatures, sources
+from broadphase.kernels.machine import library as libraries
+from broadphase.kernels.machine import memory, signatures
 from broadphase.kernels.machine import target as targets
 from broadphase.kernels.machine.mode import level
 from broadphase.kernels.machine.target import HOST
@@ -112,9 +112,9 @@ def test_stack_memory_is_limited():
 
 def test_an_edited_compiler_compiles_again():
     # These start the others; what they do leaves no trace in machine code.
-    around = {"__init__", "__main__", "build", "worker"}
+    around = {"__init__", "__main__", "build"}
     files = {path.stem for path in COMPILER.glob("*.py")} - around
-    assert files == set(sources._MAKERS["compiler"])
+    assert files == set(libraries._MAKERS["compiler"])
 
 
 def compile_into(library, cache):
@@ -177,6 +177,7 @@ def test_any_linker_will_do(place, tmp_path):
 
 @needs_compiler
 def test_what_a_linker_says_is_said(tmp_path):
+    from broadphase.compiler.build import advice
     from broadphase.compiler.machine_code import link_with
 
     with pytest.raises(RuntimeError, match=r"the linker failed.*\n.*nowhere"):
@@ -489,7 +490,10 @@ def test_the_list_is_sorted_as_recording_writes_it():
     assert lines == sorted(set(lines))
 
 
+@needs_compiler
 def test_a_folder_that_cannot_be_written_is_named_in_one_line(tmp_path):
+    from broadphase.compiler.build import advice
+
     (tmp_path / "file").touch()
     ended = subprocess.run(
         [sys.executable, "-m", "broadphase.compiler", "--folder", str(tmp_path / "file" / "folder")],

@@ -24,8 +24,8 @@ import broadphase as bp
 from broadphase.indexes import CLASSES
 from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.kernels.machine import on_demand
+from broadphase.kernels.machine.library import fingerprint
 from broadphase.kernels.machine.mode import PLAIN, level
-from broadphase.kernels.machine.sources import fingerprint
 
 pytestmark = pytest.mark.skipif(PLAIN, reason="is about compiled kernels")
 

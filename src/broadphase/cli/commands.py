@@ -395,7 +395,7 @@ def search_on_disk(names: list[str], given: SearchOptions) -> None:
     """Search on disk with a progress bar, and print a summary."""
     need("pyarrow", extra="io", purpose=_PURPOSE)
     from broadphase import outofcore
-    from broadphase.cli.terminal import Bar
+    from broadphase.cli.terminal import Steps
     from broadphase.outofcore.inputs import file_info, input_files
 
     output = given.output
@@ -413,29 +413,24 @@ def search_on_disk(names: list[str], given: SearchOptions) -> None:
             distributed = need("distributed", extra="dask", purpose="--dask")
             client = stack.enter_context(distributed.Client(given.dask))
             options["executor"] = client.get_executor()
-        bar = stack.enter_context(Bar())
+        options["progress"] = stack.enter_context(Steps()).show
         try:
             if given.count:
                 other = names[1] if len(names) > 1 else None
-                print(outofcore.count_pairs(names[0], other=other, progress=bar.show, **options))
+                print(outofcore.count_pairs(names[0], other=other, **options))
                 return
             ids = [given.id or file_info(input_files(name)[0]).id for name in names]
             if len(names) == 1:
-                done = outofcore.pairs(names[0], output, ids=ids[0], progress=bar.show, **options)
+                done = outofcore.pairs(names[0], output, ids=ids[0], **options)
             else:
-                done = outofcore.join(
-                    names[0], names[1], output, ids=(ids[0], ids[1]), progress=bar.show, **options
-                )
+                done = outofcore.join(names[0], names[1], output, ids=(ids[0], ids[1]), **options)
         except (ValueError, TypeError) as error:
             raise FileError(str(error)) from None
     if sys.stderr is not None and (done.was_done or sys.stderr.isatty()):
         before = " was done before" if done.was_done else ""
-        print(f"broadphase: {output}{before}: {done.pairs:,} pairs in {_files(output)}", file=sys.stderr)
-
-
-def _files(folder: str) -> str:
-    count = len(list(Path(folder).glob("*.parquet")))
-    return f"{count} file{'' if count == 1 else 's'}"
+        files = len(list(Path(output).glob("*.parquet")))
+        there = f"{done.pairs:,} pairs in {files} file{'' if files == 1 else 's'}"
+        print(f"broadphase: {output}{before}: {there}", file=sys.stderr)
 
 
 # ---- ``replay``: a recording as tables

@@ -4,16 +4,12 @@ The picture shows the last frame: the whole world, and a close-up of its middle 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import mean, median
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from rich.console import Console
-from rich.table import Table
 
 from broadphase import methods, plot
 from broadphase import pairs as find_pairs
@@ -21,15 +17,16 @@ from broadphase.api.one_shot import search
 from broadphase.balls import BallSimulation
 from broadphase.cli.terminal import DISAGREEMENT, Steps, complain
 from broadphase.errors import FileError, need
-from broadphase.inputs.boxes import BoxArray, as_boxes
+from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.search import as_filter
 from broadphase.io.tables import whole_file
 from broadphase.methods.pair_order import one_array
-from broadphase.methods.task import Found, Task
+from broadphase.methods.task import Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
 
+REFERENCE = "brute_force"
 CELL_SIZE = 6.0  # twice the widest ball
 _CELLS_ACROSS = 6
 
@@ -98,9 +95,6 @@ def save_picture(boxes: BoxArray, pairs: PairArray, radii: npt.NDArray[Any], out
         figure.savefig(file, format=_format(output))
 
 
-REFERENCE = "brute_force"
-
-
 def scattered(count: int, seed: int) -> BallSimulation:
     """Balls of one to three units across, which fill a third of a square box."""
     side = max(4.0, 3.0 * count**0.5)
@@ -112,93 +106,64 @@ def boxes_of(balls: BallSimulation) -> BoxArray:
     return balls.boxes.astype(np.float32)
 
 
-@dataclass
-class Record:
-    """The results of one method, frame by frame."""
-
-    seconds: list[float] = field(default_factory=list)
-    tests: list[int] = field(default_factory=list)
-    pairs: list[int] = field(default_factory=list)
-    scratch: Scratch = field(default_factory=Scratch)
-
-
 class DisagreementError(Exception):
     """Two methods have found different pairs."""
 
 
 def demo(balls: int, frames: int, seed: int, names: Sequence[str] | None, output: str) -> int:
     """Run the demonstration; 0 if all methods agree on every frame."""
-    _check(balls, frames, output)
-    names = list(dict.fromkeys(names or methods.NAMES))
-    scene = scattered(balls, seed)
-    records = {name: Record() for name in names}
-    console = Console(soft_wrap=True, highlight=False)
-    try:
-        with Steps(patience=0) as steps:
-            _load(boxes_of(scene), records)
-            last_pairs = _run(scene, frames, records, steps.step(f"{balls} balls"))
-            steps.step("Drawing")
-            save_picture(boxes_of(scene), last_pairs, scene.radii, output)
-    except DisagreementError as error:
-        return complain(f"{error} (replay with --balls {balls} --seed {seed})", DISAGREEMENT)
-    console.print(_table(records, balls, frames))
-    console.print(_summary(len(names), frames, output), markup=False)
-    return 0
-
-
-def _summary(methods_run: int, frames: int, output: str) -> str:
-    cores = threads.cores()
-    agreement = f"All {methods_run} methods found the same pairs in each of the {frames} frames.\n"
-    return (
-        f"{agreement if methods_run > 1 else ''}"
-        f"Times are medians of the search alone, on {cores} core{'s' * (cores > 1)}.\n"
-        f"The last frame is drawn in {output}."
-    )
-
-
-def _check(balls: int, frames: int, output: str) -> None:
     if balls < 1 or frames < 1:
         raise FileError(f"there must be at least one ball and one frame; got {balls} and {frames}")
     check_output(output)
-
-
-def _task(boxes: BoxArray, scratch: Scratch) -> Task:
-    return Task(as_boxes(boxes), True, as_filter(len(boxes)), thread_count(None), scratch=scratch)
-
-
-def _load(boxes: BoxArray, records: dict[str, Record]) -> None:
-    """Search once by each method, so that imports and first allocations are not timed."""
-    for name, record in records.items():
-        _found_pairs(search(name, _task(boxes, record.scratch)), len(boxes))
+    scratch = {name: Scratch() for name in names or methods.NAMES}
+    scene = scattered(balls, seed)
+    try:
+        with Steps(patience=0) as steps:
+            (seconds, tests, pairs), last = _run(scene, frames, scratch, steps.step(f"{balls} balls"))
+            steps.step("Drawing")
+            save_picture(boxes_of(scene), last, scene.radii, output)
+    except DisagreementError as error:
+        return complain(f"{error} (replay with --balls {balls} --seed {seed})", DISAGREEMENT)
+    print(f"{balls} balls, {frames} frames")
+    print(f"{'method':<16}{'tests a frame':>16}{'pairs a frame':>16}{'time a frame':>16}{'gain':>10}")
+    middle = dict(zip(scratch, np.median(seconds, axis=1).tolist(), strict=True))
+    for name, made, found in zip(scratch, tests.mean(axis=1), pairs.mean(axis=1), strict=True):
+        gain = f"{middle[REFERENCE] / middle[name]:.1f} x" if REFERENCE in middle else ""
+        print(f"{name:<16}{made:>16,.0f}{found:>16,.0f}{f'{1e3 * middle[name]:.3f} ms':>16}{gain:>10}")
+    if len(scratch) > 1:
+        print(f"All {len(scratch)} methods found the same pairs in each of the {frames} frames.")
+    cores = threads.cores()
+    print(f"Times are medians of the search alone, on {cores} core{'s' * (cores > 1)}.")
+    print(f"The last frame is drawn in {output}.")
+    return 0
 
 
 def _run(
-    scene: BallSimulation, frames: int, records: dict[str, Record], report: Callable[[int, int], None]
-) -> PairArray:
-    """Run all frames; returns the pairs of the last."""
+    scene: BallSimulation, frames: int, scratch: dict[str, Scratch], report: Callable[[int, int], None]
+) -> tuple[npt.NDArray[np.float64], PairArray]:
+    """Times, tests and numbers of pairs by method and frame, and the pairs of the last frame."""
+    counts = np.zeros((3, len(scratch), frames))
+    for name in scratch:  # once, so that imports and first allocations are not timed
+        _search(name, boxes_of(scene), scratch)
     for frame in range(frames):
         scene.step(1.0)
-        boxes = boxes_of(scene)
-        expected: PairArray | None = None
-        for name, record in records.items():
-            task = _task(boxes, record.scratch)
-            start = perf_counter()
-            found = search(name, task)
-            record.seconds.append(perf_counter() - start)
-            record.tests.append(found.tests)
-            record.pairs.append(found.pairs)
-            pairs = _found_pairs(found, len(boxes))
-            if expected is None:
-                expected = pairs
-            elif not np.array_equal(pairs, expected):
-                raise DisagreementError(_difference(frame, next(iter(records)), expected, name, pairs))
+        for k, name in enumerate(scratch):
+            seconds, tests, pairs = _search(name, boxes_of(scene), scratch)
+            counts[:, k, frame] = seconds, tests, len(pairs)
+            expected = pairs if k == 0 else expected
+            if not np.array_equal(pairs, expected):
+                raise DisagreementError(_difference(frame, next(iter(scratch)), expected, name, pairs))
         report(frame + 1, frames)
-    assert expected is not None
-    return expected
+    return counts, expected
 
 
-def _found_pairs(found: Found, n: int) -> PairArray:
-    return one_array(found.chunks, n, sort=True)
+def _search(name: str, boxes: BoxArray, scratch: dict[str, Scratch]) -> tuple[float, int, PairArray]:
+    """How long a search took, how many tests it made, and its pairs."""
+    task = Task(boxes, True, as_filter(len(boxes)), thread_count(None), scratch=scratch[name])
+    start = perf_counter()
+    found = search(name, task)
+    seconds = perf_counter() - start
+    return seconds, found.tests, one_array(found.chunks, len(boxes), sort=True)
 
 
 def _difference(frame: int, first: str, expected: PairArray, second: str, pairs: PairArray) -> str:
@@ -208,21 +173,3 @@ def _difference(frame: int, first: str, expected: PairArray, second: str, pairs:
         f"the methods disagree in frame {frame}: {first} found {len(expected)} pairs, "
         f"{second} found {len(pairs)}; {which}"
     )
-
-
-def _table(records: dict[str, Record], balls: int, frames: int) -> Table:
-    table = Table(title=f"{balls} balls, {frames} frames")
-    table.add_column("method")
-    for heading in ("tests a frame", "pairs a frame", "time a frame", "gain"):
-        table.add_column(heading, justify="right")
-    reference = records.get(REFERENCE)
-    for name, record in records.items():
-        gain = "" if reference is None else f"{median(reference.seconds) / median(record.seconds):.1f} x"
-        table.add_row(
-            name,
-            f"{mean(record.tests):,.0f}",
-            f"{mean(record.pairs):,.0f}",
-            f"{1e3 * median(record.seconds):.3f} ms",
-            gain,
-        )
-    return table

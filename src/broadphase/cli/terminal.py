@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import ProgressColumn
 
 DISAGREEMENT = 1
 CANNOT = 2
 INTERRUPTED = 130
 NO_READER = 141
 PATIENCE = 1.0  # seconds
-_STEPS = {"copy": "Copying", "sample": "Sampling", "partition": "Cutting", "join": "Joining"}
+_NAMES = {"copy": "Copying", "sample": "Sampling", "partition": "Cutting", "join": "Joining"}
 
 
 def complain(message: str, code: int = CANNOT) -> int:
@@ -38,22 +37,19 @@ class Steps:
         Where to show them; stderr by default.
     patience : float
         How long to show nothing, in seconds.
-    *columns : rich.progress.ProgressColumn
-        What is after the bar; by default the share that is done, and the time.
     """
 
-    def __init__(
-        self, console: "Console | None" = None, patience: float = PATIENCE, *columns: "ProgressColumn"
-    ) -> None:
+    def __init__(self, console: "Console | None" = None, patience: float = PATIENCE) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
         # With FORCE_COLOR, rich treats a log file as a terminal.
         is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
-            *(columns or (TaskProgressColumn(), TimeElapsedColumn())),
+            TaskProgressColumn(),
+            TimeRemainingColumn(elapsed_when_finished=True),
             console=console or Console(stderr=True),
             transient=True,
             disable=console is None and not is_terminal,
@@ -90,40 +86,14 @@ class Steps:
 
         return report
 
-
-class Bar(Steps):
-    """One line: the step, how much of it is done, the pairs so far, the time left.
-
-    Parameters
-    ----------
-    console : rich.console.Console, optional
-        Where to show it; by default stderr, if that is a terminal.
-    """
-
-    def __init__(self, console: "Console | None" = None) -> None:
-        from rich.progress import TextColumn
-
-        super().__init__(console, 0.0, TextColumn("{task.fields[status]}", markup=False))
-        self._task = self._progress.add_task("Looking", total=None, status="")
-
     def show(self, now: Any) -> None:
-        """Show a `broadphase.outofcore.Progress`."""
+        """Show a `broadphase.outofcore.Progress`: each of its steps is one."""
+        name = _NAMES[now.step]
+        if name not in (task.description.partition(":")[0] for task in self._progress.tasks):
+            self.step(name)
         self._progress.update(
-            self._task,
-            description=_STEPS[now.step],
+            self._progress.task_ids[-1],
+            description=f"{name}: {now.pairs:,} pairs" if now.step == "join" else name,
             completed=now.done,
             total=now.total or None,
-            status=status(now),
         )
-
-
-def status(now: Any) -> str:
-    """The text after the bar."""
-    what = "tiles" if now.step == "join" else "boxes"
-    parts = [f"{now.done:,}/{now.total:,} {what}" if now.total else f"{now.done:,} {what}"]
-    if now.step == "join":
-        parts.append(f"{now.pairs:,} pairs")
-    if now.seconds_left is not None:
-        minutes, seconds = divmod(round(now.seconds_left), 60)
-        parts.append(f"{minutes}:{seconds:02} left")
-    return ", ".join(parts)

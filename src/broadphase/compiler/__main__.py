@@ -6,9 +6,8 @@ from ast import FunctionDef
 from ast import parse as parse_source
 from pathlib import Path
 
-from broadphase.compiler.build import Job, advice, jobs_of
+from broadphase.compiler.build import Job, advice, build, jobs_of
 from broadphase.compiler.types import parse
-from broadphase.compiler.worker import build
 from broadphase.kernels.machine.library import FOLDER
 from broadphase.kernels.machine.mode import able
 from broadphase.kernels.machine.signatures import FILE, listed
@@ -18,7 +17,7 @@ KERNELS = Path(FILE).parent
 
 
 def record(folder: Path, file: Path = Path(FILE)) -> None:
-    """Add to ``signatures.txt`` the types that `TypeRecorder` has noted in calls of kernels.
+    """Add to ``signatures.txt`` the types of calls that were noted (`broadphase.kernels.machine.kernel`).
 
     Lines stay, as a test run need not have called every kernel; those that fit no kernel any more go.
     """

@@ -2,7 +2,7 @@
 
 `jit` turns a function into a kernel; `mode` decides how kernels run in this process, and for which level of
 processor they are compiled.  `kernel` handles calls in a running program: a kernel is a builtin from a
-`library` for this level, compiled from exactly the current `sources`.  Argument types that are not in
+`library` for this level, compiled from exactly the current sources.  Argument types that are not in
 `signatures` are compiled `on_demand` into the user's cache.  `target` lists the platforms that kernels are
 compiled for.  `python_api` lists the functions and objects of the interpreter that machine code uses.
 

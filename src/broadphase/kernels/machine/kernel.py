@@ -13,17 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.kernels.machine.library import installed, library
+from broadphase.kernels.machine.library import fingerprint, installed, library
 from broadphase.kernels.machine.mode import plain
 from broadphase.kernels.machine.signatures import PACKAGE, describe_all, listed
-from broadphase.kernels.machine.sources import fingerprint
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """The object that a decorator returns in a running program."""
-    found = Kernel(function)
-    folder = os.environ.get("BROADPHASE_RECORD")
-    return found.callable() if folder is None else TypeRecorder(found, folder)
+    return Kernel(function).callable()
 
 
 class Kernel:
@@ -73,6 +70,10 @@ class Kernel:
     def _find(self, types: str) -> Callable[..., Any]:
         from broadphase.kernels.machine.on_demand import compile_kernel
 
+        if folder := os.environ.get("BROADPHASE_RECORD"):  # for `python -m broadphase.compiler --record`
+            os.makedirs(folder, exist_ok=True)
+            with open(join(folder, f"{os.getpid()}.txt"), "a", encoding="utf-8") as notes:
+                notes.write(f"{self.name}: {types}\n")
         whole, call = compile_kernel(self.name, self.module, self.made_of, types, self)
         if whole:
             self._builtin = call
@@ -104,26 +105,6 @@ def plainer(value: Any) -> Any:
     return value
 
 
-class TypeRecorder:
-    """A kernel that notes the types it is called with (``python -m broadphase.compiler --record``)."""
-
-    def __init__(self, found: "Kernel", folder: str) -> None:
-        os.makedirs(folder, exist_ok=True)
-        self._call = found.callable()
-        self.declared = found.declared
-        self.name, self._file = found.name, join(folder, f"{os.getpid()}.txt")
-        self._seen: set[str] = set()
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Note the types, once each, and call the kernel."""
-        types = describe_all(tuple(map(plainer, arguments)), self.declared)
-        if types not in self._seen:
-            self._seen.add(types)
-            with open(self._file, "a", encoding="utf-8") as file:
-                file.write(f"{self.name}: {types}\n")
-        return self._call(*arguments)
-
-
 def try_call(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel, returning ``None`` for arguments of types that are not listed in ``signatures.txt``.
 
@@ -135,8 +116,6 @@ def try_call(kernel: Callable[..., Any]) -> Callable[..., Any]:
     owner = getattr(kernel, "__self__", kernel)
     if isinstance(owner, Kernel):
         return owner.builtin(_refuse) or _TryCall(kernel, owner.name, owner.declared)
-    if isinstance(kernel, TypeRecorder):
-        return _TryCall(kernel, kernel.name, kernel.declared)
     name = f"{kernel.__module__.removeprefix(PACKAGE)}.{kernel.__name__}"
     return _TryCall(kernel, name, declared_of(getattr(kernel, "__wrapped__", kernel)))
 
@@ -146,7 +125,7 @@ def _refuse(*arguments: Any) -> None:
 
 
 class _TryCall:
-    """The same for a kernel that is not a builtin: not compiled yet, recorded, or plain Python."""
+    """The same for a kernel that is not a builtin: not compiled yet, or plain Python."""
 
     def __init__(self, kernel: Callable[..., Any], name: str, declared: dict[int, str]) -> None:
         self._kernel, self._name, self._declared = kernel, name, declared
