@@ -8,8 +8,8 @@ from pyarrow import parquet
 
 from broadphase import outofcore
 
-TIGHT = {"memory": 40_000, "workers": 2}
-"""So little that a few hundred boxes need tens of tiles."""
+TIGHT = {"memory": 80_000, "workers": 2}
+"""So little that a few hundred boxes need several tiles."""
 
 
 def table(boxes, **columns):

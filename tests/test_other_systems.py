@@ -113,7 +113,7 @@ class TestCommand:
             env=CODE_PAGE,
             encoding="cp1252",
         )
-        assert "| strips " in done.stdout
+        assert "\nstrips  " in done.stdout
         assert "\\u5927.png" in done.stdout
 
     def test_a_closed_pipe(self, monkeypatch):

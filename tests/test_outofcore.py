@@ -29,7 +29,7 @@ def test_every_scene(each):
         assert np.array_equal(pairs, oracle.pairs(boxes, touching))
         assert reports[-1].total > 10  # tiles, or blocks of one that cannot be cut
 
-    each(check, CASES, of=31)
+    each(check, CASES, of=47)
 
 
 def test_every_scene_joined(each):

@@ -144,14 +144,15 @@ def _run(
     """Times, tests and numbers of pairs by method and frame, and the pairs of the last frame."""
     counts = np.zeros((3, len(scratch), frames))
     for name in scratch:  # once, so that imports and first allocations are not timed
-        _search(name, boxes_of(scene), scratch)
+        expected = _search(name, boxes_of(scene), scratch)[2]
     for frame in range(frames):
         scene.step(1.0)
         for k, name in enumerate(scratch):
             seconds, tests, pairs = _search(name, boxes_of(scene), scratch)
             counts[:, k, frame] = seconds, tests, len(pairs)
-            expected = pairs if k == 0 else expected
-            if not np.array_equal(pairs, expected):
+            if k == 0:
+                expected = pairs
+            elif not np.array_equal(pairs, expected):
                 raise DisagreementError(_difference(frame, next(iter(scratch)), expected, name, pairs))
         report(frame + 1, frames)
     return counts, expected

@@ -295,9 +295,8 @@ def _write(request: Request) -> Written:
     same_call = report is not None and run.files is not None and report.get("request") == run.identity
     before = report if same_call else None
     if before is not None and _is_intact(out, before):
-        with suppress(OSError):  # killed between the last two steps
-            with locked(run.folder):
-                run._check_before()
+        with suppress(OSError), locked(run.folder):  # killed between the last two steps
+            run._check_before()
             run.folder.remove()
         return Written(out, before["pairs"], before["boxes"], before["tiles"], was_done=True)
     _check_free(out, before)

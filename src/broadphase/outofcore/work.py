@@ -88,12 +88,10 @@ class WorkFolder:
             shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """Remove the folder and its lock."""
+        """Remove the folder."""
         if self.root.is_dir():
             self.clear()
             shutil.rmtree(self.root, ignore_errors=True)
-        with suppress(PermissionError):  # open, on Windows: `locked` removes it at its end
-            self.lock.unlink(missing_ok=True)
 
 
 def load(path: Path) -> dict[str, Any]:
