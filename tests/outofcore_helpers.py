@@ -8,8 +8,10 @@ from pyarrow import parquet
 
 from broadphase import outofcore
 
-TIGHT = {"memory": 80_000, "workers": 2}
-"""So little that a few hundred boxes need several tiles."""
+TIGHT = {"memory": 40_000, "workers": 2}
+"""So little that a few hundred boxes need tens of tiles."""
+SEVERAL = {"memory": 80_000, "workers": 2}
+"""Enough for several tiles, which is quicker."""
 
 
 def table(boxes, **columns):
@@ -47,11 +49,11 @@ def written(folder):
 
 def found(source, **options):
     """The pairs of a source, through the iterator."""
-    return array(outofcore.pairs(source, **{**TIGHT, **options}))
+    return array(outofcore.pairs(source, **{**SEVERAL, **options}))
 
 
 def joined(a, b, **options):
-    return array(outofcore.join(a, b, **{**TIGHT, **options}))
+    return array(outofcore.join(a, b, **{**SEVERAL, **options}))
 
 
 def names_in(folder):

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 import scenes
 import shapely
-from outofcore_helpers import TIGHT, array, found, joined, names_in, save, table, written
+from outofcore_helpers import SEVERAL, array, found, joined, names_in, save, table, written
 from pyarrow import ipc, parquet
 
 import broadphase as bp
@@ -53,7 +53,7 @@ def test_rules(tmp_path, dim):
     assert np.array_equal(by_name, expected)
     assert np.array_equal(found(path, static=static, categories=categories, masks=masks), expected)
     assert np.array_equal(found(boxes, masks=masks), bp.pairs(boxes, masks=masks))
-    count = outofcore.count_pairs(path, static="still", categories="cat", masks="mask", **TIGHT)
+    count = outofcore.count_pairs(path, static="still", categories="cat", masks="mask", **SEVERAL)
     assert count == len(expected)
 
 
@@ -131,7 +131,7 @@ class TestSources:
         self.same(frame.geometry)
         self.same([frame[:60], frame[60:]])
         named = array(
-            outofcore.pairs(frame.assign(name=[f"n{k}" for k in range(180)]), ids="name", **TIGHT), object
+            outofcore.pairs(frame.assign(name=[f"n{k}" for k in range(180)]), ids="name", **SEVERAL), object
         )
         wanted = {(f"n{i}", f"n{j}") for i, j in self.expected.tolist()}
         assert {tuple(row) for row in named.tolist()} == wanted
@@ -162,11 +162,11 @@ class TestSources:
             parquet.write_table(table(self.boxes), file)
         for source in ("memory://in/a.parquet", "memory://in", "memory://in/*.parquet"):
             self.same(source)
-        done = outofcore.pairs("memory://in", "memory://out", work=tmp_path / "work", **TIGHT)
+        done = outofcore.pairs("memory://in", "memory://out", work=tmp_path / "work", **SEVERAL)
         assert done.pairs == len(self.expected)
         parts = [parquet.read_table(system.open(path)) for path in system.glob("/out/*.parquet")]
         assert np.array_equal(array(batch for part in parts for batch in part.to_batches()), self.expected)
-        options = {"work": tmp_path / "work", **TIGHT}
+        options = {"work": tmp_path / "work", **SEVERAL}
         assert outofcore.pairs("memory://in", "memory://out", **options).was_done
         system.pipe_file(system.glob("/out/*.parquet")[0], b"")
         again = outofcore.pairs("memory://in", "memory://out", **options)
@@ -187,7 +187,7 @@ class TestIds:
         texts = [f"{'é' * (number % 4)}{number}" for number in numbers]
         ids = pa.array(texts).cast(kind) if not pa.types.is_integer(kind) else pa.array(numbers).cast(kind)
         path = save(tmp_path / "a.parquet", self.boxes, name=ids)
-        done = outofcore.pairs(path, tmp_path / "out", ids="name", **TIGHT)
+        done = outofcore.pairs(path, tmp_path / "out", ids="name", **SEVERAL)
         table_out = parquet.read_table(tmp_path / "out")
         assert table_out.schema.names == ["id_i", "id_j"]
         own = ids.to_pylist()
@@ -202,7 +202,7 @@ class TestIds:
         path = save(tmp_path / "a.parquet", boxes, id=ids)
         rows = [
             pair
-            for batch in outofcore.pairs(path, ids="id", **TIGHT)
+            for batch in outofcore.pairs(path, ids="id", **SEVERAL)
             for pair in zip(*batch.to_pydict().values(), strict=True)
         ]
         assert sorted(rows) == sorted((ids[i], ids[j]) for i, j in bp.pairs(boxes))
@@ -213,11 +213,11 @@ class TestIds:
         expected = [(f"a{i}", 3 * j) for i, j in bp.join(self.boxes[:80], self.boxes[80:]).tolist()]
         rows = [
             pair
-            for batch in outofcore.join(a, b, ids=("name", "key"), **TIGHT)
+            for batch in outofcore.join(a, b, ids=("name", "key"), **SEVERAL)
             for pair in zip(*batch.to_pydict().values(), strict=True)
         ]
         assert sorted(rows) == sorted(expected)
-        names = {tuple(batch.schema.names) for batch in outofcore.join(a, b, ids=("name", None), **TIGHT)}
+        names = {tuple(batch.schema.names) for batch in outofcore.join(a, b, ids=("name", None), **SEVERAL)}
         assert names == {("id_i", "j")}
 
 
@@ -259,14 +259,14 @@ def test_copies_are_bounded():
 
 def test_the_plan_is_reported_beforehand(tmp_path):
     path = save(tmp_path / "a.parquet", scenes.make("long_walls", 250, 2))
-    plan = outofcore.plan(path, **TIGHT)
+    plan = outofcore.plan(path, **SEVERAL)
     seen = []
 
     def report(now):
         sizes = [file.stat().st_size for file in (tmp_path / "out.work" / "chunks").glob("*")]
         seen.append((now, sum(sizes)))
 
-    outofcore.pairs(path, tmp_path / "out", progress=report, **TIGHT)
+    outofcore.pairs(path, tmp_path / "out", progress=report, **SEVERAL)
     assert next(now.plan for now, _ in seen if now.plan is not None) == plan
     assert "250 boxes" in str(plan)
     assert 0 < max(size for _, size in seen) <= plan.temporary_bytes

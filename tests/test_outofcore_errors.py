@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scenes
-from outofcore_helpers import TIGHT, found, names_in, save, table, written
+from outofcore_helpers import SEVERAL, found, names_in, save, table, written
 from pyarrow import fs, parquet
 
 import broadphase as bp
@@ -30,7 +30,7 @@ def refused(kind, text, tmp_path, source, **options):
     """The call raises this, and leaves nothing behind."""
     before = names_in(tmp_path)
     with pytest.raises(kind, match=text):
-        outofcore.pairs(source, tmp_path / "out", **{**TIGHT, **options})
+        outofcore.pairs(source, tmp_path / "out", **{**SEVERAL, **options})
     assert names_in(tmp_path) == before
 
 
@@ -157,7 +157,7 @@ class TestDisk:
         monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage._replace(free=100))
         expected = "the temporary files may take 0.00 GB and 0.00 GB are free"
         with pytest.raises(OSError, match=expected) as raised:
-            outofcore.pairs(path, tmp_path / "out", **TIGHT)
+            outofcore.pairs(path, tmp_path / "out", **SEVERAL)
         assert raised.value.errno == errno.ENOSPC
         assert not list((tmp_path / "out.work" / "chunks").iterdir())
 
@@ -207,7 +207,7 @@ class TestDisk:
     def test_a_link_to_an_empty_folder_is_filled(self, tmp_path):
         (tmp_path / "there").mkdir()
         (tmp_path / "out").symlink_to(tmp_path / "there", target_is_directory=True)
-        outofcore.pairs(save(tmp_path / "a.parquet", BOXES), tmp_path / "out", **TIGHT)
+        outofcore.pairs(save(tmp_path / "a.parquet", BOXES), tmp_path / "out", **SEVERAL)
         assert (tmp_path / "out").is_symlink()
         assert np.array_equal(written(tmp_path / "there"), bp.pairs(BOXES))
 
@@ -225,7 +225,7 @@ class TestDisk:
         (tmp_path / "out").mkdir()
         source = save(tmp_path / "a.parquet", BOXES)
         monkeypatch.setattr(Path, method, refused)
-        return lambda: outofcore.pairs(source, tmp_path / "out", work=tmp_path / "work", **TIGHT)
+        return lambda: outofcore.pairs(source, tmp_path / "out", work=tmp_path / "work", **SEVERAL)
 
     def test_output_in_another_file_system_than_the_work(self, tmp_path, elsewhere):
         elsewhere()
@@ -250,7 +250,7 @@ class TestDisk:
 
     def test_an_empty_folder_is_filled(self, tmp_path):
         (tmp_path / "out").mkdir()
-        outofcore.pairs(save(tmp_path / "a.parquet", BOXES), tmp_path / "out", **TIGHT)
+        outofcore.pairs(save(tmp_path / "a.parquet", BOXES), tmp_path / "out", **SEVERAL)
         assert np.array_equal(written(tmp_path / "out"), bp.pairs(BOXES))
 
 
@@ -279,9 +279,9 @@ class TestArguments:
     def test_the_limit_is_exact(self, tmp_path):
         expected = len(bp.pairs(BOXES))
         refused(bp.PairLimitExceeded, "max_pairs=", tmp_path, BOXES, max_pairs=expected - 1)
-        assert outofcore.pairs(BOXES, tmp_path / "out", max_pairs=expected, **TIGHT).pairs == expected
+        assert outofcore.pairs(BOXES, tmp_path / "out", max_pairs=expected, **SEVERAL).pairs == expected
         with pytest.raises(bp.PairLimitExceeded):
-            list(outofcore.pairs(BOXES, max_pairs=5, **TIGHT))
+            list(outofcore.pairs(BOXES, max_pairs=5, **SEVERAL))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the peak is asked for as Unix tells it")
