@@ -57,7 +57,6 @@ from broadphase.kernels.tiles.grid import (
     columns_between,
     edge,
     is_in,
-    is_solid,
     rows_between,
     sides_at,
 )
@@ -388,13 +387,14 @@ def table_for_one(kind, numbers, span, corners):
 
 @inline
 def set_tile(tile, grid, column, row):
-    """Put a tile into a table for one shape: a box, or the polygon of a slope."""
+    """Put a tile into a table for one shape: a box, or the polygon of a slope; the sides that block."""
     if profile_at(grid, column, row) != 0:
         _set_slope(tile, grid, column, row)
-        return
+        return ALL_SIDES
     left, top, right, bottom = bounds_of_cell(grid, column, row)
     tile.kinds[0], tile.x[0], tile.y[0] = BOX, left, top
     tile.width[0], tile.height[0] = right - left, bottom - top
+    return sides_at(grid, column, row)
 
 
 @inline
@@ -477,8 +477,7 @@ def _one_way_stops(mover, at_x, at_y, tile, grid, column, row, scratch):
     """
     next_column, next_row = column, row
     for step in range(2):
-        set_tile(tile, grid, next_column, next_row)
-        sides = sides_at(grid, next_column, next_row)
+        sides = set_tile(tile, grid, next_column, next_row)
         tolerance = _TOUCHED * slack(mover, tile, ROW)
         state, cone, _ = _touch(mover, at_x, at_y, tile, ROW, sides, tolerance, scratch)
         if step == 1:
@@ -618,11 +617,9 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, all_sides, numbers_of, g
                     if all_sides.shape[0] > 0:
                         sides = np.int64(all_sides[numbers_of[k]])
                 else:
-                    if not (is_solid(grid, column, k) or profile_at(grid, column, k) != 0):
-                        sides = sides_at(grid, column, k)
-                        if sides == 0:
-                            continue
-                    set_tile(tile, grid, column, k)
+                    sides = set_tile(tile, grid, column, k)
+                    if sides == 0:
+                        continue
                 other = bounds_of(others, i)
                 wide = slack(mover, others, i) * _TOUCHED * part
                 if not bounds_overlap(widened(other, wide), region):
@@ -687,11 +684,9 @@ def sides_reached(mover, dx, dy, table, rows, all_sides, grid):
             if column < first:
                 i, others, sides = np.int64(rows[k]), table, np.int64(all_sides[k])
             else:
-                if not (is_solid(grid, column, k) or profile_at(grid, column, k) != 0):
-                    sides = sides_at(grid, column, k)
-                    if sides == 0:
-                        continue
-                set_tile(tile, grid, column, k)
+                sides = set_tile(tile, grid, column, k)
+                if sides == 0:
+                    continue
             near = _TOUCHED * slack(mover, others, i)
             other = bounds_of(others, i)
             apart = other[0] - near > right or left > other[2] + near

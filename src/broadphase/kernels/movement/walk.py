@@ -47,8 +47,9 @@ from broadphase.kernels.movement.walk_obstacles import (
     is_clear,
     is_outside,
     ladder_at,
+    touch_of,
 )
-from broadphase.kernels.movement.walk_path import edges_at, trip_of
+from broadphase.kernels.movement.walk_path import Trip, edges_at, trip_of
 from broadphase.kernels.movement.walk_step import go_along
 from broadphase.kernels.shapes.images import wrapped
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_of, shape_at
@@ -114,14 +115,14 @@ def _power_above(size):
 
 
 @inline
-def _tolerance(obstacles, count, x, y, trip, reach_x, reach_y, gone):
+def _tolerance(obstacles, x, y, trip, reach_x, reach_y, gone):
     """See `walk_obstacles`; for the region that a part of a walk may reach, which moves it by ``gone``.
 
     Whatever the rules allow, a walker gets no farther than that, or to the obstacles there.
     """
     far_x = max(abs(x), abs(x + trip.width)) + gone
     far_y = max(abs(y), abs(y + trip.height)) + gone
-    for k in range(count):
+    for k in range(obstacles.counts[0]):
         far_x = max(far_x, max(abs(obstacles.boxes[k, 0]), abs(obstacles.boxes[k, 2])))
         far_y = max(far_y, max(abs(obstacles.boxes[k, 1]), abs(obstacles.boxes[k, 3])))
     across = min(far_x, max(abs(x - reach_x), abs(x + trip.width + reach_x)))
@@ -130,30 +131,30 @@ def _tolerance(obstacles, count, x, y, trip, reach_x, reach_y, gone):
 
 
 @inline
-def _let_through(obstacles, count, walker, tolerance):
+def _let_through(obstacles, walker):
     """Exclude obstacles that a walker is inside of and cannot leave."""
-    for k in range(count):
-        if not is_clear(obstacles, k, walker, tolerance):
+    for k in range(obstacles.counts[0]):
+        if not is_clear(obstacles, k, walker):
             obstacles.names[k, 3] = 0
 
 
 @inline
-def _is_outside_of_all(obstacles, count, walker, tolerance):
+def _is_outside_of_all(obstacles, walker):
     """`is_outside` for all obstacles: it needs no tangents to round corners."""
-    for k in range(count):
-        if not is_outside(obstacles, k, walker, tolerance):
+    for k in range(obstacles.counts[0]):
+        if not is_outside(obstacles, k, walker):
             return False
     return True
 
 
 @inline
-def _straighten(obstacles, count, kinds, walker, near):
+def _straighten(obstacles, kinds, walker, near):
     """Move edges of shapes back by a rounding error where a walker is flush with them.
 
     Their corners are rounded, so that a floor of many may have steps that nobody sees.  A box is pushed
     out of a box instead, where all sides block.
     """
-    for k in range(count):
+    for k in range(obstacles.counts[0]):
         row, is_solid = obstacles.names[k, 0], obstacles.names[k, 3] == ALL_SIDES
         if is_solid and obstacles.first[k] == obstacles.first[k + 1] and (row < 0 or kinds[row] == BOX):
             continue
@@ -165,22 +166,22 @@ def _straighten(obstacles, count, kinds, walker, near):
 
 
 @inline
-def _set_back(obstacles, count, walker, tolerance):
+def _set_back(obstacles, walker):
     """Move a side back by a rounding error if a walker is flush with it, as `World.move` leaves it.
 
     Otherwise the walker would count as inside, and pass through.
     """
-    for k in range(count):
+    for k in range(obstacles.counts[0]):
         first, end = obstacles.first[k], obstacles.first[k + 1]
-        if first == end or is_outside(obstacles, k, walker, tolerance):
+        if first == end or is_outside(obstacles, k, walker):
             continue
         best = first
         for j in range(first + 1, end):
             if gap(obstacles.planes, j, walker) > gap(obstacles.planes, best, walker):
                 best = j
         apart = gap(obstacles.planes, best, walker)
-        if apart >= -TOUCH * tolerance:
-            obstacles.planes[best, 2] -= tolerance - apart
+        if apart >= -touch_of(obstacles):
+            obstacles.planes[best, 2] -= obstacles.tolerance[0] - apart
 
 
 @inline
@@ -204,18 +205,14 @@ def regions_of(shapes, rows, displacements, pushes, rules, space, out):
 
 
 @common
-def _pushed(scene, m, n, mine, log, buffers):
-    """Where a walker is pushed by what it starts in: ``state, x, y``; the hits are logged.
-
-    The walker is number ``n`` of the scene, and ``m`` of all.
-    """
-    shapes, row, searched = scene.shapes, scene.rows[n], scene.searched[n]
+def _pushed(m, row, around, fixed, searched, log, buffers):
+    """Where walker ``m`` of all is pushed by what it starts in: ``state, x, y``; the hits are logged."""
+    shapes, near, _, grid, _ = around
     xs, ys = few(1, np.float64), few(1, np.float64)
     xs[0], ys[0] = shapes.x[row], shapes.y[row]
     begin(buffers, xs[0], ys[0], 0.0, 0.0, START, 0)
-    mover, region = shape_at(shapes, row, xs, ys), (searched[0], searched[1], searched[2], searched[3])
-    near = mine.shape[0]
-    state = follow(m, mover, shapes, scene.fixed, near, region, scene.grid, SLIDE, False, buffers)
+    mover = shape_at(shapes, row, xs, ys)
+    state = follow(m, mover, shapes, fixed, near.shape[0], searched, grid, SLIDE, False, buffers)
     for k in range(buffers.counts[7] if state == PATH_DONE else 0):
         at = log.counts[0]
         log.counts[0] = at + 1
@@ -225,42 +222,41 @@ def _pushed(scene, m, n, mine, log, buffers):
 
 
 @inline
-def _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, rules):
+def _gather(obstacles, around, region, x, y, trip, free):
     """`gather` for a walker on its way, with the tangents from where it is."""
-    walker = x, y, x + trip.width, y + trip.height
-    around = scene.shapes, mine, scene.one_way, scene.grid, scene.ring
-    count = gather(obstacles, around, region, (walker, trip.radius, True), rules)
-    _set_back(obstacles, max(count, 0), edges_at(x, y, trip, rules), tolerance)
+    gather(obstacles, around, region, x, y, trip, True)
+    _set_back(obstacles, edges_at(x, y, trip))
     if not free:
-        _let_through(obstacles, max(count, 0), edges_at(x, y, trip, rules), tolerance)
-    return count
+        _let_through(obstacles, edges_at(x, y, trip))
 
 
 @inline
-def _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules):
-    """`lowered`, and the obstacles around the walker with the tangents from there: ``y, count``."""
-    low = lowered(obstacles, count, scene.shapes, scene.grid, x, y, trip, tolerance, rules)
+def _lowered(obstacles, around, region, x, y, trip):
+    """`lowered`; the obstacles have the tangents from there."""
+    low = lowered(obstacles, around[0], around[3], x, y, trip)
     if low != y:
-        count = _gathered(obstacles, scene, mine, region, x, low, trip, tolerance, True, rules)
-    return low, count
+        _gather(obstacles, around, region, x, low, trip, True)
+    return low
 
 
 @inline
-def _slid_up(obstacles, scene, mine, place, up, free, rules, log):
-    """Where a jump leads along a steep side above, as a fall in the world upside down: ``x, y, count``."""
-    (region, x, y, trip, tolerance), (gone, length) = place, up
+def _slid_up(obstacles, around, region, x, y, length, gone, trip, free, log):
+    """Where a jump leads along a steep side above, as a fall in the world upside down."""
+    rules = trip.rules
     upside = WalkSettings(0.0, rules.rise, rules.upright, 0.0, 0.0, -rules.flip, False, rules.turned)
-    count = _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, upside)
-    if count < 0:
-        return x, y, count
-    x, y = fall(obstacles, count, x, y, length, gone, trip, tolerance, upside, log)
-    return x, y, _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, rules)
+    bounds = trip.left, trip.top, trip.right, trip.bottom
+    sizes = trip.width, trip.height, trip.length
+    mirrored = Trip(trip.mover, *sizes, *bounds, trip.radius, upside, trip.wrapped)
+    _gather(obstacles, around, region, x, y, mirrored, free)
+    x, y = fall(obstacles, x, y, length, gone, mirrored, log)
+    _gather(obstacles, around, region, x, y, trip, free)
+    return x, y
 
 
 @inline
-def _is_there(turn, gone, tolerance):
+def _is_there(obstacles, turn, gone):
     """Whether a walker that goes up to a round corner is there, after a turn that has led it so far."""
-    return turn == _TURNS - 1 or (turn > 0 and abs(gone) <= TOUCH * tolerance)
+    return turn == _TURNS - 1 or (turn > 0 and abs(gone) <= touch_of(obstacles))
 
 
 @inline
@@ -281,111 +277,89 @@ def _settled(place, was, now, motion, low, high, size):
     return at
 
 
-@inline
-def _among_images(scene, m, frame, count):
-    """A scene of one walker and so many images that can block it."""
-    shapes, row = scene.shapes, scene.rows[m]
-    put_image(frame, count, shapes, scene.fixed, scene.one_way, row, shapes.x[row], shapes.y[row])
-    rows = np.full(1, count, np.int64)
-    around = scene.grid, scene.ring, frame.fixed, frame.one_way, scene.searched[m : m + 1]
-    return Scene(table_of(frame, shapes), rows, scene.near, scene.starts, *around, scene.across[m : m + 1])
-
-
 @common
-def _walk(scene, n, m, mine, motions, period, rules, memory):
-    """Let walker ``n`` of a scene, which is number ``m`` of all, walk among the rows ``mine``: the state."""
-    shapes, grid, ring, (obstacles, log, ends, buffers) = scene.shapes, scene.grid, scene.ring, memory
-    row = scene.rows[n]
-    dx, dy = exchanged(motions[m, 0], motions[m, 1], rules)
-    largest = max(period[0] if period[0] < math.inf else 0.0, period[1] if period[1] < math.inf else 0.0)
-    put_by = _WRAPPED * TOUCH * TOLERANCE * largest if scene.across[n] else 0.0
+def _walk(m, row, motion, around, fixed, searched, put_by, rules, memory):
+    """Let walker ``m`` of all, which is a row of the table in ``around`` (`gather`), walk: the state.
+
+    The rows around it were ``searched`` for within that region; ``put_by`` is how far a period may have put
+    it from what it touches.
+    """
+    shapes, grid, (obstacles, log, ends, buffers) = around[0], around[3], memory
+    dx, dy = exchanged(*motion, rules)
     trip = trip_of(m, shapes, row, abs(dx) + abs(dy), put_by, rules)
     width, height, radius = trip.width, trip.height, trip.radius
     to_x, to_y = exchanged(shapes.x[row], shapes.y[row], rules)
     x, y = to_x + trip.left, to_y + trip.top
     was_x, was_y = x, y
-    hits = log.counts[0]
-    around = shapes, mine, scene.one_way, grid, ring
-    count, tolerance, near, pushed, free = 0, 0.0, 0.0, False, False
+    hits, tolerance = log.counts[0], obstacles.tolerance
+    obstacles.counts[1], pushed = 0, False
     while True:
-        region = _region_of(x, y, width, height, dx, dy, rules)
-        walker = x, y, x + width, y + height
-        count = gather(obstacles, around, region, (walker, radius, False), rules)
-        if count >= 0:
-            along = abs(dx) * rules.rise + rules.snap + rules.step
-            tolerance = _tolerance(obstacles, count, x, y, trip, abs(dx), along, abs(dx))
-            near = (TOUCH if radius == 0.0 else _ROUNDED) * tolerance
-            _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), near)
-            y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
-            free = free and _is_outside_of_all(obstacles, count, edges_at(x, y, trip, rules), tolerance)
-        if count >= 0 and not free:
-            count = gather(obstacles, around, region, (walker, radius, True), rules)
-        if count < 0:
-            log.counts[0] = hits
-            return BUFFER_FULL
-        if free:
+        began, region = (x, y), _region_of(x, y, width, height, dx, dy, rules)
+        gather(obstacles, around, region, x, y, trip, False)
+        along = abs(dx) * rules.rise + rules.snap + rules.step
+        tolerance[0] = _tolerance(obstacles, x, y, trip, abs(dx), along, abs(dx))
+        near = (TOUCH if radius == 0.0 else _ROUNDED) * tolerance[0]
+        _straighten(obstacles, shapes.kinds, edges_at(x, y, trip), near)
+        y, free = eased(obstacles, x, y, trip)
+        if free and _is_outside_of_all(obstacles, edges_at(x, y, trip)):
             break
-        _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), near)
-        _set_back(obstacles, count, edges_at(x, y, trip, rules), tolerance)
-        y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
-        if free or pushed:
+        gather(obstacles, around, region, *began, trip, True)
+        _straighten(obstacles, shapes.kinds, edges_at(x, y, trip), near)
+        _set_back(obstacles, edges_at(x, y, trip))
+        y, free = eased(obstacles, x, y, trip)
+        if free or pushed or obstacles.counts[1] != 0:
             break
-        state, x, y = _pushed(scene, m, n, mine, log, buffers)
+        state, x, y = _pushed(m, row, around, fixed, searched, log, buffers)
         x, y = exchanged(x, y, rules)
         x, y, pushed = x + trip.left, y + trip.top, True
         region = exchanged_box(_region_of(x, y, width, height, dx, dy, rules), rules)
-        if state == DONE and not holds(edges_of_body(scene.searched, n), region):
+        if state == DONE and not holds(searched, region):
             state = INSIDE
         if state != DONE:
             log.counts[0] = hits
             return state
     if not free:
-        _let_through(obstacles, count, edges_at(x, y, trip, rules), tolerance)
+        _let_through(obstacles, edges_at(x, y, trip))
     elif trip.wrapped > 0.0:
-        y = snapped(obstacles, count, x, y, trip.wrapped, trip, tolerance, rules)
+        y = snapped(obstacles, x, y, trip.wrapped, trip)
     start, goal = x, x + dx
     for turn in range(_TURNS if dx != 0.0 else 0):
         at_x, met = x, log.counts[0]
-        x, y, is_round = go_along(obstacles, count, start, x, y, goal, trip, tolerance, rules, log)
-        if not is_round or _is_there(turn, x - at_x, tolerance):
+        x, y, is_round = go_along(obstacles, start, x, y, goal, trip, log)
+        if not is_round or _is_there(obstacles, turn, x - at_x):
             break
         log.counts[0] = met
-        count = _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, rules)
-        if count < 0:
-            break
-    if dx != 0.0 and count >= 0 and free:
-        y, count = _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules)
+        _gather(obstacles, around, region, x, y, trip, free)
+    if dx != 0.0 and free:
+        y = _lowered(obstacles, around, region, x, y, trip)
     to_x = _settled(to_x, was_x, x, dx, trip.left, trip.right, width)
     to_y = _settled(to_y, was_y, y, rules.flip, trip.top, trip.bottom, height)
     x, y = to_x + trip.left, to_y + trip.top
     was_x, was_y = x, y
-    reach, across = 0.5 * abs(dy) + rules.corner, tolerance
-    tolerance = _tolerance(obstacles, count, x, y, trip, reach, abs(dy), abs(dy))
+    reach, across = 0.5 * abs(dy) + rules.corner, tolerance[0]
+    tolerance[0] = _tolerance(obstacles, x, y, trip, reach, abs(dy), abs(dy))
     if radius > 0.0:
-        _straighten(obstacles, max(count, 0), shapes.kinds, edges_at(x, y, trip, rules), near)
-    down = dy * rules.flip if count >= 0 else 0.0
+        _straighten(obstacles, shapes.kinds, edges_at(x, y, trip), near)
+    down = dy * rules.flip
     if down > 0.0:
-        x, y = fall(obstacles, count, x, y, down, abs(dx), trip, tolerance, rules, log)
+        x, y = fall(obstacles, x, y, down, abs(dx), trip, log)
         if free:
-            y, count = _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules)
+            y = _lowered(obstacles, around, region, x, y, trip)
     elif down < 0.0:
         start, length, left_over = x, -down, 0.0
         for turn in range(_TURNS):
             at_y, met, gone = y, log.counts[0], abs(dx) - down - length
-            known = start, x, y, (length, gone), trip, tolerance, rules, log
-            x, y, left_over, is_round = climb(obstacles, count, *known)
-            if not is_round or _is_there(turn, y - at_y, tolerance):
+            x, y, left_over, is_round = climb(obstacles, start, x, y, length, gone, trip, log)
+            if not is_round or _is_there(obstacles, turn, y - at_y):
                 break
             log.counts[0] = met
             length -= abs(y - at_y)
-            count = _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, rules)
-            if count < 0:
-                break
-        if left_over > 0.0 and count >= 0:
-            up = abs(dx) - down - left_over, left_over
-            place = region, x, y, trip, tolerance
-            x, y, count = _slid_up(obstacles, scene, mine, place, up, free, rules, log)
-    if count < 0:  # two returns: with one, compiled code counts references, and walks take twice as long
+            _gather(obstacles, around, region, x, y, trip, free)
+        if left_over > 0.0:
+            gone = abs(dx) - down - left_over
+            x, y = _slid_up(obstacles, around, region, x, y, left_over, gone, trip, free, log)
+    # Two returns: with one, compiled code counts references, and walks take twice as long.
+    if obstacles.counts[1] != 0:
         log.counts[0] = hits
         return BUFFER_FULL
     if log.counts[0] > log.hits.shape[0] or log.counts[1] > log.bends.shape[0]:
@@ -397,8 +371,8 @@ def _walk(scene, n, m, mine, motions, period, rules, memory):
     ends.places[m, 0], ends.places[m, 1] = exchanged(to_x, to_y, rules)
     floors, tops = ends.floors, ends.tops
     shapes.x[row], shapes.y[row] = ends.places[m, 0], ends.places[m, 1]
-    tolerance = max(tolerance, across)  # the way across may have left it so far from its floor
-    floor, plane = floor_under(obstacles, count, edges_at(x, y, trip, rules), trip, tolerance, rules)
+    tolerance[0] = max(tolerance[0], across)  # the way across may have left it so far from its floor
+    floor, plane = floor_under(obstacles, edges_at(x, y, trip), trip)
     tops[m, 0], tops[m, 1] = math.nan, math.nan
     for column in range(3):
         floors[m, column] = -1 if floor < 0 else obstacles.names[floor, column]
@@ -424,22 +398,25 @@ def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buff
     shapes, grid, (bodies, layers, tags), (frame, period) = world.shapes, world.grid, blocking, images
     memory, nothing = (obstacles, log, ends, buffers), without_tiles(grid)
     around, near = (bodies, world.one_way, layers), (world.starts, world.near)
+    shapes_there = table_of(frame, shapes)
+    largest = max(period[0] if period[0] < math.inf else 0.0, period[1] if period[1] < math.inf else 0.0)
+    put_by = _WRAPPED * TOUCH * TOLERANCE * largest
     for m in range(start, world.rows.shape[0]):
-        hits, row, scene, n = log.counts[0], world.rows[m], world, m
-        region, across, began = (
-            edges_of_body(world.searched, m),
-            world.across[m],
-            (shapes.x[row], shapes.y[row]),
-        )
+        hits, row, across = log.counts[0], world.rows[m], world.across[m]
+        region = edges_of_body(world.searched, m)
+        began, motion = (shapes.x[row], shapes.y[row]), (motions[m, 0], motions[m, 1])
         count, opened = sift_among(shapes, around, tags, row, near, m, region, across, images, buffers)
         if count < 0 or (across and count == frame.x.shape[0]):
             return m, CROWDED
         if log.counts[2] + opened > log.crossed.shape[0]:
             return m, MORE_LOG
+        table, walker, fixed, one_way = shapes, row, world.fixed, world.one_way
         if across:
-            scene, n = _among_images(world, m, frame, count), 0
+            put_image(frame, count, shapes, fixed, one_way, row, *began)
+            table, walker, fixed, one_way = shapes_there, np.int64(count), frame.fixed, frame.one_way
         log.counts[1] = 0
-        state = _walk(scene, n, m, buffers.near[:count], motions, period, rules, memory)
+        among = table, buffers.near[:count], one_way, grid, world.ring
+        state = _walk(m, walker, motion, among, fixed, region, put_by if across else 0.0, rules, memory)
         if state != DONE:
             return m, state
         place = ends.places[m, 0], ends.places[m, 1]

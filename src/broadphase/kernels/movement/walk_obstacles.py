@@ -83,6 +83,10 @@ class Obstacles(NamedTuple):
     """``(n + 1,)``: where the planes of each begin."""
     planes: npt.NDArray[np.float64]
     """``(p, 4)``: unit normal, how far the obstacle reaches along it, and 1 at a round corner."""
+    counts: npt.NDArray[np.int64]
+    """``(2,)``: how many there are, and whether there were more than the memory holds."""
+    tolerance: npt.NDArray[np.float64]
+    """``(1,)``: how far a walker keeps from sloped sides."""
 
 
 @inline
@@ -107,10 +111,12 @@ def _floor_side(rules):
 
 
 @inline
-def _put(obstacles, count, box, body, column, row, sides, rules):
-    """Append an obstacle, without planes yet; returns how many there are then, -1 if the memory is full."""
-    if count < 0 or count + 1 >= obstacles.first.shape[0]:
-        return -1
+def _put(obstacles, box, body, column, row, sides, rules):
+    """Append an obstacle, without planes yet."""
+    count = obstacles.counts[0]
+    if count + 1 >= obstacles.first.shape[0]:
+        obstacles.counts[1] = 1
+        return
     left, top, right, bottom = exchanged_box(box, rules)
     if rules.turned:
         sides = (sides & SLANTED) | (sides & (LEFT | RIGHT)) << 2 | (sides & (TOP | BOTTOM)) >> 2
@@ -125,7 +131,7 @@ def _put(obstacles, count, box, body, column, row, sides, rules):
     obstacles.names[count, 0], obstacles.names[count, 1], obstacles.names[count, 2] = body, column, row
     obstacles.names[count, 3] = sides
     obstacles.first[count + 1] = obstacles.first[count]
-    return count + 1
+    obstacles.counts[0] = count + 1
 
 
 @inline
@@ -136,14 +142,16 @@ def set_plane(planes, at, nx, ny, c, radius, rules):
 
 
 @inline
-def _put_plane(obstacles, count, nx, ny, c, radius, is_round, rules):
-    """Append a plane of the last obstacle; returns the count, -1 if the memory is full.
+def _put_plane(obstacles, nx, ny, c, radius, is_round, rules):
+    """Append a plane of the last obstacle.
 
     One of a round corner that is a side of the obstacle is left out: what stops there has met that side.
     """
-    at, planes = obstacles.first[count], obstacles.planes
+    count, planes = obstacles.counts[0], obstacles.planes
+    at = obstacles.first[count]
     if at >= planes.shape[0]:
-        return -1
+        obstacles.counts[1] = 1
+        return
     set_plane(planes, at, nx, ny, c, radius, rules)
     planes[at, 3] = 1.0 if is_round else 0.0
     if is_round:
@@ -153,9 +161,8 @@ def _put_plane(obstacles, count, nx, ny, c, radius, is_round, rules):
             if planes[j, 3] != 0.0:
                 break
             if abs(across) < _PARALLEL and along > 0.0:
-                return count
+                return
     obstacles.first[count] = at + 1
-    return count
 
 
 @inline
@@ -210,7 +217,7 @@ def tangent_of(shapes, row, walker, radius):
 
 
 @inline
-def _put_sides(obstacles, count, shapes, row, ring, mover, rules):
+def _put_sides(obstacles, shapes, row, ring, mover, rules):
     """Append the slanted sides of a shape, and of its round corners and those of the walker, in the world."""
     walker, radius, tangents = mover
     x, y, grown, sides = shapes.x[row], shapes.y[row], rounding(shapes, row), corners(shapes, row)
@@ -219,23 +226,21 @@ def _put_sides(obstacles, count, shapes, row, ring, mover, rules):
         qx, qy = corner_at(shapes, row, k + 1 if k + 1 < sides else 0)
         size = length(qx - px, qy - py)
         nx, ny = (qy - py) / size, (px - qx) / size
-        if nx != 0.0 and ny != 0.0 and count >= 0:
+        if nx != 0.0 and ny != 0.0:
             reach = (nx * px + ny * py) + grown
-            count = _put_plane(obstacles, count, nx, ny, (nx * x + ny * y) + reach, radius, False, rules)
+            _put_plane(obstacles, nx, ny, (nx * x + ny * y) + reach, radius, False, rules)
     if grown + radius > 0.0:
         for k in range(ring.shape[0]):
             nx, ny = ring[k, 0], ring[k, 1]
-            if count >= 0:
-                reach = (nx * x + ny * y) + (_reach_of(shapes, row, nx, ny) + grown)
-                count = _put_plane(obstacles, count, nx, ny, reach, radius, True, rules)
+            reach = (nx * x + ny * y) + (_reach_of(shapes, row, nx, ny) + grown)
+            _put_plane(obstacles, nx, ny, reach, radius, True, rules)
         nx, ny, reach = tangent_of(shapes, row, walker, radius) if tangents else (0.0, 0.0, 0.0)
-        if nx != 0.0 and ny != 0.0 and count >= 0:
-            count = _put_plane(obstacles, count, nx, ny, reach, radius, True, rules)
-    return count
+        if nx != 0.0 and ny != 0.0:
+            _put_plane(obstacles, nx, ny, reach, radius, True, rules)
 
 
 @inline
-def _put_tile(obstacles, count, grid, column, row, tile, ring, mover, rules):
+def _put_tile(obstacles, grid, column, row, tile, ring, mover, rules):
     sides, slope = ALL_SIDES, profile_at(grid, column, row) != 0
     if slope:
         left, top, right, bottom, _, _, _ = slope_of(grid, column, row)
@@ -244,12 +249,11 @@ def _put_tile(obstacles, count, grid, column, row, tile, ring, mover, rules):
         sides = _sides_for_walkers(grid, column, row, rules)
         box = bounds_of_cell(grid, column, row)
     if sides == 0:
-        return count
-    count = _put(obstacles, count, box, -1, column, row, sides, rules)
-    if (slope or mover[1] > 0.0) and count >= 0:
+        return
+    _put(obstacles, box, -1, column, row, sides, rules)
+    if slope or mover[1] > 0.0:
         set_tile(tile, grid, column, row)
-        count = _put_sides(obstacles, count, tile, ROW, ring, mover, rules)
-    return count
+        _put_sides(obstacles, tile, ROW, ring, mover, rules)
 
 
 @inline
@@ -267,38 +271,34 @@ def _sides_for_walkers(grid, column, row, rules):
 
 
 @common
-def gather(obstacles, around, region, mover, rules):
-    """Collect everything that blocks within a region; how many, -1 if the memory is full.
+def gather(obstacles, around, region, x, y, trip, tangents):
+    """Collect everything that blocks within a region.
 
     ``around`` are the shapes and which of them are near, their one-way sides, the tiles, and the ring of
-    normals.  ``mover`` are where the walker begins, ``left, top, right, bottom``, not negated, the radius of
-    its corners, and whether tangents to round corners are added.
+    normals; ``tangents`` to round corners from where the walker is are added.
     """
-    (shapes, rows, one_way, grid, ring), (walker, radius, tangents) = around, mover
+    (shapes, rows, one_way, grid, ring), rules = around, trip.rules
     left, top, right, bottom = exchanged_box(region, rules)
-    mover = exchanged_box(walker, rules), radius, tangents
-    count = 0
-    obstacles.first[0] = 0
+    walker = exchanged_box((x, y, x + trip.width, y + trip.height), rules)
+    mover = walker, trip.radius, tangents
+    obstacles.first[0] = obstacles.counts[0] = 0
     for k in range(rows.shape[0]):
         row = rows[k]
         a, b, c, d = bounds_of(shapes, row)
-        if count >= 0 and a <= right and left <= c and b <= bottom and top <= d:
+        if a <= right and left <= c and b <= bottom and top <= d:
             sides = sides_of(shapes, row, one_way[row])
             if rules.drop and sides != ALL_SIDES:
                 sides &= ~_floor_side(rules)
-            count = _put(obstacles, count, (a, b, c, d), np.int64(row), -1, -1, sides, rules)
-            if count >= 0:
-                count = _put_sides(obstacles, count, shapes, row, ring, mover, rules)
+            _put(obstacles, (a, b, c, d), np.int64(row), -1, -1, sides, rules)
+            _put_sides(obstacles, shapes, row, ring, mover, rules)
     if grid.solid.shape[0] == 0:
-        return count
+        return
     kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
     tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))
     first, end, top_row, low_row = cells_of_box(grid, left, top, right, bottom)
     for row in range(top_row, low_row):
         for column in range(first, end):
-            if count >= 0:
-                count = _put_tile(obstacles, count, grid, column, row, tile, ring, mover, rules)
-    return count
+            _put_tile(obstacles, grid, column, row, tile, ring, mover, rules)
 
 
 @inline
@@ -334,37 +334,49 @@ def is_beside(boxes, k, walker):
 
 
 @inline
-def is_outside(obstacles, k, walker, tolerance):
+def is_outside(obstacles, k, walker):
     """Whether a walker is certainly outside of an obstacle."""
     boxes = obstacles.boxes
     if is_beside(boxes, k, walker) or walker[1] >= boxes[k, 3] or walker[3] <= boxes[k, 1]:
         return True
     for j in range(obstacles.first[k], obstacles.first[k + 1]):
-        if gap(obstacles.planes, j, walker) >= OUTSIDE * tolerance:
+        if gap(obstacles.planes, j, walker) >= OUTSIDE * obstacles.tolerance[0]:
             return True
     return False
 
 
 @inline
-def is_clear(obstacles, k, walker, tolerance):
+def is_clear(obstacles, k, walker):
     """Whether a walker may be where it is: it may be inside of what blocks on some sides only."""
-    return obstacles.names[k, 3] != ALL_SIDES or is_outside(obstacles, k, walker, tolerance)
+    return obstacles.names[k, 3] != ALL_SIDES or is_outside(obstacles, k, walker)
 
 
 @inline
-def is_clear_of_all(obstacles, count, walker, tolerance):
+def is_clear_of_all(obstacles, walker):
     """`is_clear` for all obstacles."""
-    for k in range(count):
-        if not is_clear(obstacles, k, walker, tolerance):
+    for k in range(obstacles.counts[0]):
+        if not is_clear(obstacles, k, walker):
             return False
     return True
 
 
 @inline
-def height_of(planes, j, left, right, tolerance):
-    """Where the feet (or the head) of a walker rest on a sloped side."""
+def touch_of(obstacles):
+    """How far apart counts as touching."""
+    return TOUCH * obstacles.tolerance[0]
+
+
+@inline
+def height_on(planes, j, left, right, tolerance):
+    """Where the feet (or the head) of a walker rest on a plane."""
     nx, ny = planes[j, 0], planes[j, 1]
     return (planes[j, 2] + tolerance - nx * (left if nx > 0.0 else right)) / ny
+
+
+@inline
+def height_of(obstacles, j, left, right):
+    """Where the feet (or the head) of a walker rest on a sloped side."""
+    return height_on(obstacles.planes, j, left, right, obstacles.tolerance[0])
 
 
 @inline
@@ -378,10 +390,9 @@ def normal_of(obstacles, side, forward, down):
 
 
 @inline
-def _meet(obstacles, k, walker, goal, tolerance):
+def _meet(obstacles, k, walker, goal):
     """When and through what a walker on a straight path enters an obstacle: ``time, side``."""
-    never = (math.inf, 0)
-    boxes = obstacles.boxes
+    never, boxes, tolerance = (math.inf, 0), obstacles.boxes, obstacles.tolerance[0]
     enter_x, leave_x = pass_by(walker[0], walker[2], goal[0], goal[2], boxes[k, 0], boxes[k, 2])
     if enter_x == NEVER:
         return never
@@ -414,14 +425,14 @@ def _meet(obstacles, k, walker, goal, tolerance):
 
 
 @inline
-def first_meeting(obstacles, count, walker, goal, tolerance):
+def first_meeting(obstacles, walker, goal):
     """The first thing that a walker meets on a straight path: ``time, obstacle, side``.
 
     Of the foot of a slope and a lower side, met at once, it is the lower one, whatever their order.
     """
     best, which, side, slanted = math.inf, -1, 0, False
-    for k in range(count):
-        time, through = _meet(obstacles, k, walker, goal, tolerance)
+    for k in range(obstacles.counts[0]):
+        time, through = _meet(obstacles, k, walker, goal)
         first, end = obstacles.first[k], obstacles.first[k + 1]
         slopes = first < end and obstacles.planes[first, 3] == 0.0
         at_once = which >= 0 and time == best and through == X_FACE and side == X_FACE

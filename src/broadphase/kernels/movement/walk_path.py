@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.movement.sweep import flush_before
-from broadphase.kernels.movement.walk_obstacles import exchanged, exchanged_box
+from broadphase.kernels.movement.walk_obstacles import WalkSettings, exchanged, exchanged_box
 from broadphase.kernels.shapes.table import BOX, bounds_at, rounding
 
 MOST_LEGS = 256
@@ -46,6 +46,7 @@ class Trip(NamedTuple):
     bottom: float
     radius: float
     """Of its corners."""
+    rules: WalkSettings
     wrapped: float
     """How far it may be from what it touches: it was put there a period away, where numbers are larger."""
 
@@ -56,50 +57,51 @@ def trip_of(mover, shapes, row, length, wrapped, rules):
     radius = rounding(shapes, row)
     if shapes.kinds[row] == BOX:
         width, height = exchanged(shapes.width[row], shapes.height[row], rules)
-        return Trip(mover, width, height, length, 0.0, 0.0, width, height, radius, wrapped)
+        return Trip(mover, width, height, length, 0.0, 0.0, width, height, radius, rules, wrapped)
     left, top, right, bottom = exchanged_box(bounds_at(shapes, row, 0.0, 0.0), rules)
-    return Trip(mover, right - left, bottom - top, length, left, top, right, bottom, radius, wrapped)
+    return Trip(mover, right - left, bottom - top, length, left, top, right, bottom, radius, rules, wrapped)
 
 
 @inline
-def edges_at(x, y, trip, rules):
+def edges_at(x, y, trip):
     """The edges of a walker at a place."""
-    if rules.flip > 0.0:
+    if trip.rules.flip > 0.0:
         return x, y, x + trip.width, y + trip.height
     return x, -(y + trip.height), x + trip.width, -y
 
 
 @inline
-def place_with_feet(feet, trip, rules):
+def place_with_feet(feet, trip):
     """The y of a walker whose feet are at a height."""
-    return flush_before(feet, trip.height) if rules.flip > 0.0 else -feet
+    return flush_before(feet, trip.height) if trip.rules.flip > 0.0 else -feet
 
 
 @inline
-def place_with_head(head, trip, rules):
+def place_with_head(head, trip):
     """The y of a walker whose head is there."""
-    return head if rules.flip > 0.0 else flush_before(-head, trip.height)
+    return head if trip.rules.flip > 0.0 else flush_before(-head, trip.height)
 
 
 @inline
-def log_hit(log, obstacles, trip, rules, k, normal, gone, x, y):
+def log_hit(log, obstacles, trip, k, normal, gone, x, y):
     """Record a hit after a part of the path."""
     at = log.counts[0]
     log.counts[0] = at + 1
     if at < log.hits.shape[0]:
         log.hits[at, 0] = min(gone / trip.length, 1.0) if trip.length > 0.0 else 0.0
-        log.hits[at, 1], log.hits[at, 2] = exchanged(normal[0] + 0.0, rules.flip * normal[1] + 0.0, rules)
-        log.hits[at, 3], log.hits[at, 4] = exchanged(x - trip.left, y - trip.top, rules)
+        up = trip.rules.flip * normal[1] + 0.0
+        log.hits[at, 1], log.hits[at, 2] = exchanged(normal[0] + 0.0, up, trip.rules)
+        log.hits[at, 3], log.hits[at, 4] = exchanged(x - trip.left, y - trip.top, trip.rules)
         for column in range(3):
             log.hits[at, 5 + column] = float(obstacles.names[k, column])
         log.hits[at, 8] = float(trip.mover)
 
 
 @inline
-def log_bend(log, trip, rules, gone, x, y):
+def log_bend(log, trip, gone, x, y):
     """Record the end of a leg."""
     at = log.counts[1]
     log.counts[1] = at + 1
     if at < log.bends.shape[0]:
-        log.bends[at, 0], log.bends[at, 1] = exchanged(x - trip.left, y - trip.top, rules)
+        log.bends[at, 0], log.bends[at, 1] = exchanged(x - trip.left, y - trip.top, trip.rules)
         log.bends[at, 2] = min(gone / trip.length, 1.0) if trip.length > 0.0 else 0.0

@@ -16,7 +16,14 @@ import math
 from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.movement.sweep import flush_before
 from broadphase.kernels.movement.walk_ground import is_level, rest_on, room_at
-from broadphase.kernels.movement.walk_obstacles import TOUCH, X_FACE, Y_FACE, gap, height_of, is_clear_of_all
+from broadphase.kernels.movement.walk_obstacles import (
+    X_FACE,
+    Y_FACE,
+    gap,
+    height_of,
+    is_clear_of_all,
+    touch_of,
+)
 from broadphase.kernels.movement.walk_path import edges_at, place_with_feet
 from broadphase.kernels.tiles.grid import TOP
 
@@ -26,30 +33,30 @@ _BACK = 1.9
 
 
 @inline
-def _touches(obstacles, k, walker, tolerance):
+def _touches(obstacles, k, walker):
     """Whether a walker is so near to all sides of an obstacle that it touches it, beside a corner too."""
-    if walker[3] < obstacles.boxes[k, 1] - TOUCH * tolerance:
+    if walker[3] < obstacles.boxes[k, 1] - touch_of(obstacles):
         return False
     for j in range(obstacles.first[k], obstacles.first[k + 1]):
-        if gap(obstacles.planes, j, walker) > TOUCH * tolerance:
+        if gap(obstacles.planes, j, walker) > touch_of(obstacles):
             return False
     return True
 
 
 @inline
-def level_side_at(obstacles, k, walker, tolerance, rules):
+def level_side_at(obstacles, k, walker, trip):
     """A slanted side of an obstacle that can be walked on and begins where the walker is; -1 for none."""
-    if _touches(obstacles, k, walker, tolerance):
+    if _touches(obstacles, k, walker):
         for j in range(obstacles.first[k], obstacles.first[k + 1]):
-            if obstacles.planes[j, 1] < 0.0 and is_level(obstacles, j, rules):
-                at = height_of(obstacles.planes, j, walker[0], walker[2], tolerance)
-                if abs(walker[3] - at) <= room_at(obstacles, j, tolerance):
+            if obstacles.planes[j, 1] < 0.0 and is_level(obstacles, j, trip):
+                at = height_of(obstacles, j, walker[0], walker[2])
+                if abs(walker[3] - at) <= room_at(obstacles, j):
                     return j
     return -1
 
 
 @inline
-def floor_ahead(obstacles, count, walker, forward, tolerance):
+def floor_ahead(obstacles, walker, forward):
     """The floor that a walker follows: ``obstacle, plane, slope, height``; obstacle -1 if nothing holds it.
 
     Slope is how far down it goes for each step forward.  Of one obstacle the side that falls most is
@@ -58,18 +65,18 @@ def floor_ahead(obstacles, count, walker, forward, tolerance):
     """
     best, best_plane, best_slope, highest = -1, -1, math.inf, walker[3]
     boxes, planes = obstacles.boxes, obstacles.planes
-    for k in range(count):
-        left, right, near = walker[0], walker[2], TOUCH * tolerance
+    for k in range(obstacles.counts[0]):
+        left, right, near = walker[0], walker[2], touch_of(obstacles)
         if forward > 0.0:
             beside = boxes[k, 2] <= left or boxes[k, 0] > right + near
         else:
             beside = boxes[k, 0] >= right or boxes[k, 2] < left - near
         if beside or obstacles.names[k, 3] & TOP == 0:
             continue
-        height, top = rest_on(obstacles, k, walker, tolerance)
-        if abs(walker[3] - height) > room_at(obstacles, top, tolerance):
+        height, top = rest_on(obstacles, k, walker)
+        if abs(walker[3] - height) > room_at(obstacles, top):
             # A steep side where it begins hides that it is touched.
-            if obstacles.first[k] == obstacles.first[k + 1] or not _touches(obstacles, k, walker, tolerance):
+            if obstacles.first[k] == obstacles.first[k + 1] or not _touches(obstacles, k, walker):
                 continue
         else:
             highest = min(highest, height)
@@ -80,9 +87,9 @@ def floor_ahead(obstacles, count, walker, forward, tolerance):
             nx, ny = planes[j, 0], planes[j, 1]
             if ny >= 0.0:
                 continue
-            apart = abs(walker[3] - height_of(planes, j, left, right, tolerance))
+            apart = abs(walker[3] - height_of(obstacles, j, left, right))
             falls = -forward * nx / ny
-            if apart <= room_at(obstacles, j, tolerance) and falls > slope:
+            if apart <= room_at(obstacles, j) and falls > slope:
                 plane, slope = j, falls
         if -math.inf < slope < best_slope:
             best, best_plane, best_slope = k, plane, slope
@@ -90,56 +97,57 @@ def floor_ahead(obstacles, count, walker, forward, tolerance):
 
 
 @inline
-def surface_at(obstacles, k, plane, x, trip, tolerance):
+def surface_at(obstacles, k, plane, x, trip):
     """Where the feet are on a side of an obstacle, at a place."""
     if plane < 0:
         return obstacles.boxes[k, 1]
-    return height_of(obstacles.planes, plane, x, x + trip.width, tolerance)
+    return height_of(obstacles, plane, x, x + trip.width)
 
 
 @inline
-def feet_on(obstacles, k, plane, x, trip, tolerance):
+def feet_on(obstacles, k, plane, x, trip):
     """`surface_at`, by rounding not above the top: a gap there may be exactly as high as the walker."""
-    return max(surface_at(obstacles, k, plane, x, trip, tolerance), obstacles.boxes[k, 1])
+    return max(surface_at(obstacles, k, plane, x, trip), obstacles.boxes[k, 1])
 
 
 @inline
-def end_of_side(obstacles, k, plane, x, goal, trip, tolerance):
+def end_of_side(obstacles, k, plane, x, goal, trip):
     """How far a walker can move along one side of its floor, up to a goal."""
     width = trip.width
     if goal > x:
         goal = min(goal, obstacles.boxes[k, 2])
     elif goal + width < obstacles.boxes[k, 0]:
         goal = flush_before(obstacles.boxes[k, 0], width)
-    here = surface_at(obstacles, k, plane, x, trip, tolerance)
-    there = surface_at(obstacles, k, plane, goal, trip, tolerance)
+    here = surface_at(obstacles, k, plane, x, trip)
+    there = surface_at(obstacles, k, plane, goal, trip)
     part = 1.0
     for j in range(obstacles.first[k] - 1, obstacles.first[k + 1]):
         other = -1 if j < obstacles.first[k] else j
         if other == plane or (other >= 0 and obstacles.planes[other, 1] >= 0.0):
             continue
-        before = surface_at(obstacles, k, other, x, trip, tolerance)
-        after = surface_at(obstacles, k, other, goal, trip, tolerance)
-        if after > there + tolerance and before <= here:
+        before = surface_at(obstacles, k, other, x, trip)
+        after = surface_at(obstacles, k, other, goal, trip)
+        if after > there + obstacles.tolerance[0] and before <= here:
             part = min(part, (here - before) / ((here - before) + (after - there)))
     return goal if part == 1.0 else x + part * (goal - x)
 
 
 @inline
-def lifted(obstacles, count, feet, x, y, trip, tolerance, rules):
+def lifted(obstacles, feet, x, y, trip):
     """The y of a walker whose feet are a rounding error too low."""
-    if edges_at(x, y, trip, rules)[3] <= feet:
+    if edges_at(x, y, trip)[3] <= feet:
         return y
-    up = place_with_feet(feet, trip, rules)
-    return up if is_clear_of_all(obstacles, count, edges_at(x, up, trip, rules), tolerance) else y
+    up = place_with_feet(feet, trip)
+    return up if is_clear_of_all(obstacles, edges_at(x, up, trip)) else y
 
 
 @inline
-def place_at_meeting(obstacles, k, side, time, x, goal, falls, trip, tolerance):
+def place_at_meeting(obstacles, k, side, time, x, goal, falls, trip):
     """The x at which a leg that meets an obstacle ends; one that ``falls`` gets all the way to a floor."""
     forward = 1.0 if goal > x else -1.0
     if side == X_FACE:
         at = flush_before(obstacles.boxes[k, 0], trip.width) if forward > 0.0 else obstacles.boxes[k, 2]
     else:
-        at = x + time * (goal - x) - (0.0 if falls and side == Y_FACE else forward * _BACK * tolerance)
+        back = 0.0 if falls and side == Y_FACE else forward * _BACK * obstacles.tolerance[0]
+        at = x + time * (goal - x) - back
     return max(at, x) if forward > 0.0 else min(at, x)

@@ -337,6 +337,8 @@ def _obstacles(boxes: int, planes: int) -> Obstacles:
         np.empty((boxes, 4), np.int64),
         np.empty(boxes + 1, np.int64),
         np.empty((planes, 4)),
+        np.zeros(2, np.int64),
+        np.zeros(1),
     )
 
 

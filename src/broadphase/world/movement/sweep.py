@@ -304,8 +304,9 @@ def first_beside(
         elif deeper:
             break
         step = _BESIDE * max(largest, own) or _BESIDE
-        hits = met(dx / length * step, dy / length * step)
-        hit = next((hit for hit in hits if hit.normal[0] * dx + hit.normal[1] * dy < 0.0), None)
-        if hit is not None and (hit.time == 0.0 or not deeper):
-            return hit
+        for hit in met(dx / length * step, dy / length * step):
+            if hit.normal[0] * dx + hit.normal[1] * dy < 0.0:
+                if hit.time == 0.0 or not deeper:
+                    return hit
+                break
     return None
