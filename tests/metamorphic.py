@@ -97,6 +97,12 @@ def _the_same_but_for_the_first(life, first, second, frame):
     return difference(first, second, frame, places=clear > len(first.answers), answers=clear, keys=keys)
 
 
+def _the_same_but_for_sides(life, first, second, frame):
+    """What is reached but not met is asked of no function, which may let it through."""
+    keys = {key for answer in first.answers for key in answer} - {"sides"}
+    return difference(first, second, frame, keys=keys)
+
+
 # What is pushed by 1e-15 is pushed or not; how far it is pushed is compared.
 _NOT_FLUSH = {"floor", "ladder", "carried", "squeezed", "blocked"}
 
@@ -394,6 +400,31 @@ def _dry_says(life, rng):
     return replace(life, calls=(*life.calls[:k], dry)), SAME, replace(life, calls=life.calls[: k + 1])
 
 
+class _Answer(str):
+    """A response that a function gives."""
+
+    __slots__ = ()
+
+    def __call__(self, hit):
+        return str(self)
+
+    def __repr__(self):
+        return f"lambda hit: {str(self)!r}"
+
+
+def _asked(life, _):
+    """`move` with a function that answers each hit by the same response."""
+
+    def change(call):
+        if call.name != "move":
+            return None
+        answer = _Answer(call.options.get("response", "slide"))
+        return [replace(call, options={**call.options, "response": answer})]
+
+    calls = _each_call(life, change)
+    return calls and (replace(life, calls=calls), SAME)
+
+
 def _the_same_answers(life, first, second, frame):
     return difference(first, second, frame, places=False)
 
@@ -660,6 +691,7 @@ RELATIONS = {
     "pickled": Relation(_with("pickled"), _the_same),
     "dry before": Relation(_dry_before, _the_same),
     "dry": Relation(_dry_says, _the_same_answers),
+    "asked": Relation(_asked, _the_same_but_for_sides),
     "as one": Relation(_as_one, _the_same),
     "in parts": Relation(_in_parts, _the_same_places_but_for_ties),
     "walk in two": Relation(_walk_in_two, _the_same_places_but_for_ties),

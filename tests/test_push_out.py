@@ -1,5 +1,7 @@
 """Bodies that start inside something are first pushed out by the shortest displacement (depenetration)."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from cases import examples
@@ -50,8 +52,8 @@ def test_the_motion_begins_where_the_push_ends():
 def test_up_from_a_floor_of_tiles_not_sideways():
     """Each tile alone would rather push to the side, into the next one."""
     tiles = TileMap([[True] * 6], 10, (0, 50))
-    for x in (19, 20, 21, 27, 28.5):
-        move = go((x, 44, 4, 9), (0, 0), tiles=tiles)
+    for x, response in product((19, 20, 21, 27, 28.5), ("slide", lambda hit: "slide")):
+        move = go((x, 44, 4, 9), (0, 0), tiles=tiles, response=response)
         assert (move.x, move.y) == (x, 41)
         assert {hit.normal for hit in move.hits} == {(0, -1)}
 

@@ -22,6 +22,10 @@ def one(world, body, dx, dy, **more):
     return bodies, [hit.other.id for hit in move.crossed]
 
 
+def asked(world, body, dx, dy):
+    return one(world, body, dx, dy, response=lambda hit: "slide")
+
+
 def many(world, body, dx, dy, **more):
     move = world.move_many([body], dx, dy, movers_block=True, **more)
     return move.hits.others.tolist(), move.crossed.others.tolist()
@@ -63,7 +67,7 @@ def test_tiles_stop_a_moving_sensor(period, move):
 
 @pytest.mark.smaller_set
 @PERIODS
-@pytest.mark.parametrize("move", [one, many, walk])
+@pytest.mark.parametrize("move", [one, asked, many, walk])
 @pytest.mark.parametrize("static", [True, False])
 def test_what_stops_a_body_is_a_contact_as_long_as_it_does(period, move, static):
     world = World(period=period)
