@@ -1,7 +1,5 @@
 """A dry move, shape casts and probes say what would happen and change nothing."""
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -17,28 +15,6 @@ def scene(seed=3, **options):
     world.on("thing", "thing")
     world.update()
     return world
-
-
-def calls(events):
-    return [[(contact.a.id, contact.b.id) for contact in some] for some in events]
-
-
-@pytest.mark.parametrize("options", [{}, {"period": (400, 400)}])
-@pytest.mark.parametrize("response", ["slide", "touch", "bounce", lambda hit: "slide"])
-def test_a_dry_move_says_what_a_move_does_and_changes_nothing(response, options):
-    world, same = scene(**options), scene(**options)
-    rng = np.random.default_rng(8)
-    for body in [one for one in world if not one.static]:
-        dx, dy = rng.uniform(-90, 90, 2).tolist()
-        before = pickle.dumps(world.positions)
-        dry = world.move(body, dx, dy, response, dry=True)
-        assert pickle.dumps(world.positions) == before
-        real = same.move(same.body(body.id), dx, dy, response)
-        assert repr(dry) == repr(real)
-        same.restore(world.snapshot())
-    assert calls(world.update()) == calls(same.update())
-    assert not world.events.began
-    assert not world.events.ended
 
 
 @pytest.mark.parametrize("options", [{}, {"period": (400, 400)}])

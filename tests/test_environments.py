@@ -228,32 +228,6 @@ def test_without_environments_all_is_environment_0():
     assert index.envs.tolist() == [0]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_rays_pass_through_whom_they_ignore(name):
-    index = make(name, 2)
-    index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [6, 0, 7, 9], [0, 0, 2, 2]], env=[0, 0, 0, 5])
-    plain = make(name, 2)
-    plain.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [6, 0, 7, 9]])
-    for queries in (index, plain):
-        origins, motions = np.array([[1.5, 0.5]] * 4), np.array([[1, 0], [1, 0], [0, -1], [1, 1]])
-        hits = queries.raycast(origins, motions, ignore=[0, -1, 0, 0])
-        assert hits.ids.tolist() == [2, 0, -1, 1]
-        assert hits.distances[:3].tolist() == [4.5, 0.0, np.inf]
-        assert hits.normals[0].tolist() == [-1, 0]
-        assert queries.raycast((1.5, 0.5), (1, 0), ignore=0).id == 2
-        assert queries.raycast((1.5, 0.5), (0, -1), ignore=0) is None
-    with pytest.raises(TypeError, match="ignore must be ids"):
-        index.raycast(origins, motions, ignore=[0.5, 1, 2, 3])
-    with pytest.raises(ValueError, match="one for each of 4 rays"):
-        index.raycast(origins, motions, ignore=[1, 2, 3])
-    assert index.raycast(origins, motions, env=[5, 0, 5, 5], ignore=[3, 0, 0, 9]).ids.tolist() == [
-        -1,
-        2,
-        3,
-        3,
-    ]
-
-
 def test_bad_environments_are_named_and_change_nothing():
     index = bp.BoxTree()
     index.insert([0, 0, 1, 1], env=4)

@@ -240,33 +240,6 @@ def test_an_id_is_one_that_is_in_use(both):
         both[0].validate()
 
 
-def test_a_question_to_an_index_that_was_just_changed(both):
-    dim = both[0].dim
-    everywhere = [-1.0] * dim + [100.0] * dim
-    for index in both:
-        assert len(index.query_box(everywhere)) == 60
-        index.remove_many(range(10, 60))
-        assert len(index.query_box(everywhere)) == 10
-        index.insert_many(boxes_of(dim, 500))
-        assert len(index.query_box(everywhere)) == 510
-        index.update(boxes_of(dim, 510) + 1000.0)
-        assert len(index.query_box(everywhere)) == 0
-        assert index.raycast([0.0] * dim, [1.0] * dim) is not None
-        index.clear()
-        assert len(index.query_box(everywhere)) == 0
-        assert index.raycast([0.0] * dim, [1.0] * dim) is None
-        assert len(index.nearest([0.0] * dim, 3).ids) == 0
-
-
-def test_results_belong_to_the_caller(both):
-    everywhere = [-1.0] * both[0].dim + [100.0] * both[0].dim
-    first = both[0].query_box(everywhere)
-    first[:] = -7
-    assert first.flags.writeable
-    assert both[0].query_box(everywhere).min() == 0
-    assert both[0].query_point([10.0] * both[0].dim) is not both[0].query_point([10.0] * both[0].dim)
-
-
 def trials():
     return [
         kernel

@@ -15,7 +15,6 @@ from broadphase.points import fixed_radius
 
 N = 520  # so many that they are sorted, whatever is asked, also with half as many others
 KINDS = list(product((2, 3), (np.float32, np.float64)))
-PERIODIC = ("uniform", "clusters", "lattice", "line", "all equal", "few places", "negative")
 
 
 def expect(found, right):
@@ -36,23 +35,6 @@ def test_every_scene(each, dim, dtype):
 
     cases = [(scene, r) for scene, (_, some) in point_scenes.SCENES.items() for r in some]
     each(check, cases, of=2, turn=KINDS.index((dim, dtype)))
-
-
-@pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_periods(each, dim, dtype):
-    def check(scene, period, share):
-        points = np.mod(point_scenes.points_of(scene, N, dim, dtype), dtype(1.25))
-        own = period[:dim]
-        r = share * 1.25
-        expect(bp.neighbors(points, r, period=own), point_scenes.near(points, r, period=own))
-
-    periods = [(1.25, 1.25, 1.25), (None, 1.25, np.inf), (1.25, None, 2.5)]
-    each(
-        check,
-        product(PERIODIC, periods, (0.02, 0.24, 0.3, 0.45, 0.6, 2.0)),
-        of=11,
-        turn=KINDS.index((dim, dtype)),
-    )
 
 
 @pytest.mark.covering
@@ -94,14 +76,6 @@ def test_a_giant_does_not_make_all_points_look_at_each_other(monkeypatch):
     radii[5] = 10.0
     assert len(bp.neighbors(np.random.default_rng(0).random((1000, 2)), radii)) >= 999
     assert not any(r > 0.01 for r, _ in reaches)
-
-
-def test_worlds_of_their_own_sizes():
-    random = np.random.default_rng(4)
-    env = random.integers(0, 40, N)
-    points = random.random((N, 2)) * 10.0 ** (env[:, None] % 8)
-    for r in (0.3, 1e4):
-        expect(bp.neighbors(points, r, env=env), point_scenes.near(points, r, env=env))
 
 
 def test_it_is_exact_next_to_the_border():

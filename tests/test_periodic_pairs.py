@@ -5,9 +5,6 @@ from itertools import product
 import numpy as np
 import pytest
 import space_oracle as oracle
-from cases import examples, machine_settings
-from hypothesis import given
-from hypothesis import strategies as st
 
 import broadphase as bp
 
@@ -42,40 +39,6 @@ def test_all_methods_find_what_the_images_say(method, dim, dtype, each):
     cases = product([*oracle.periods(dim), [7.3] * dim, None], [True, False], [True, False], [0, 3])
     kind = (dim == 3) + 2 * (dtype == np.float64)
     each(check, cases, of=14, turn=METHODS.index(method) + 7 * kind)
-
-
-@pytest.mark.covering
-@pytest.mark.parametrize("touching", [True, False])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_boxes_in_the_world_are_exact(touching, dtype):
-    random = np.random.default_rng(3)
-    for dim in (2, 3):
-        for period in (*oracle.periods(dim, 0.7), [0.1] * dim):
-            lengths = np.array([p or 1.0 for p in period])
-            low = (random.random((30, dim)) * lengths * 0.999).astype(dtype)
-            # Sides that end just at, before or behind the beginnings of others, one period on or not.
-            other = low[random.permutation(30)] + lengths.astype(dtype) * random.integers(0, 2, (30, dim))
-            high = np.maximum(low, other.astype(dtype))
-            high = np.where(random.random((30, dim)) < 0.3, np.nextafter(high, dtype(np.inf)), high)
-            boxes = np.hstack((low, np.maximum(low, high))).astype(dtype)
-            wanted = oracle.exactly(boxes, period, touching)
-            np.testing.assert_array_equal(bp.pairs(boxes, period=period, touching=touching), wanted)
-
-
-@given(st.data())
-@machine_settings(40, 1)
-def test_any_boxes_on_a_small_lattice(data):
-    dim = data.draw(st.sampled_from([2, 3]))
-    numbers = st.integers(-9, 14)
-    rows = data.draw(st.lists(st.tuples(*[numbers] * (2 * dim)), max_size=8))
-    boxes = np.array(rows, float).reshape(-1, 2 * dim)
-    boxes = np.hstack(
-        (np.minimum(boxes[:, :dim], boxes[:, dim:]), np.maximum(boxes[:, :dim], boxes[:, dim:]))
-    )
-    period = data.draw(st.tuples(*[st.sampled_from([None, 3.0, 4.0, 10.0])] * dim))
-    touching = data.draw(st.booleans())
-    wanted = oracle.exactly(boxes, period, touching)
-    np.testing.assert_array_equal(bp.pairs(boxes, period=period, touching=touching), wanted)
 
 
 def test_join_and_its_environments(each):
@@ -207,20 +170,6 @@ def test_places_that_the_world_does_not_have():
 def test_far_away_is_in_the_world_too():
     boxes = np.array([[1, 1, 2, 2], [10_001, -9_999, 10_002, -9_998]], float)
     assert len(bp.pairs(boxes, period=(10, 10))) == 1
-
-
-@pytest.mark.exhaustive
-def test_many_random_worlds_with_rational_numbers():
-    random = np.random.default_rng(11)
-    for turn in range(examples(60)):
-        dim, dtype = 2 + turn % 2, (np.float32, np.float64)[turn // 2 % 2]
-        boxes = np.abs(oracle.scene(random, 25, dim, dtype, lattice=turn % 3 == 0))
-        boxes = np.hstack((np.minimum(boxes[:, :dim], dtype(9.9)), np.maximum(boxes[:, dim:], 10)))
-        for period in oracle.periods(dim):
-            for touching in (True, False):
-                wanted = oracle.exactly(boxes.astype(dtype), period, touching)
-                got = bp.pairs(boxes.astype(dtype), period=period, touching=touching)
-                np.testing.assert_array_equal(got, wanted)
 
 
 def test_a_box_across_the_edge_that_ends_before_it_begins_is_told_how_to_be_written():

@@ -62,29 +62,6 @@ def test_sweeps_against_a_ground():
     assert index.swept_pairs(starts + np.tile(motions, 2)).pairs.tolist() == [[0, 2], [1, 2]]
 
 
-def test_an_index_with_a_ground():
-    ground, robots = [-9, -1, 9, 0], [[0, 0, 1, 1]] * 3
-    index = bp.BoxTree()
-    index.insert(ground, env=-1)
-    index.insert_many(robots, env=[0, 1, 1])
-    assert index.pairs().tolist() == [[0, 1], [0, 2], [0, 3], [2, 3]]
-    assert index.query_box([0, -5, 2, 5], env=[0, 1, 2, -1]).tolist() == [
-        *([0, 0], [0, 1], [1, 0], [1, 2], [1, 3], [2, 0]),
-        *([3, 0], [3, 1], [3, 2], [3, 3]),
-    ]
-    down = index.raycast([[0.5, 5], [3, 5]], [0, -1], env=[1, 1])
-    assert (down.ids.tolist(), down.distances.tolist()) == ([2, 0], [4, 5])
-    assert index.raycast((0.5, 5), (0, -1), env=-1).id == 1
-    assert index.nearest((0.5, 9), 9, env=0).ids.tolist() == [1, 0]
-    other = bp.Strips()
-    other.insert_many([[0, -5, 2, 5]] * 2, env=[1, -1])
-    assert index.join(other).tolist() == [[0, 0], [0, 1], [1, 1], [2, 0], [2, 1], [3, 0], [3, 1]]
-    plain = bp.BoxTree()
-    plain.insert_many(robots)
-    assert plain.query_box([0, 0, 1, 1], env=-1).tolist() == [0, 1, 2]
-    assert plain.query_point([0.5, 0.5], env=[-1, 0, 1])[:, 0].tolist() == [0] * 3 + [1] * 3
-
-
 def test_a_list_with_a_skin_sees_who_is_shared_from_now_on():
     near = bp.VerletList(1.0, 0.5)
     places = [[0.0, 0.0], [0.5, 0.0], [0.9, 0.0]]
