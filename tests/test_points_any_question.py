@@ -152,23 +152,25 @@ class Question:
         worlds = np.zeros((n, m), int)
         if self.env is not None:
             worlds = np.maximum(self.env[0][:, None], self.env[1]).clip(0, self.worlds - 1)
-        inverses = np.linalg.pinv(self.cells)
-        cells, base = self.cells[worlds], -np.rint(np.einsum("nmd,nmde->nme", way, inverses[worlds]))
+        base, inverses = np.empty(way.shape), np.linalg.pinv(self.cells)
+        for world, (cell, inverse) in enumerate(zip(self.cells, inverses, strict=True)):
+            own = worlds == world
+            base[own] = -np.rint(way[own] @ inverse)
+            way[own] += base[own] @ cell
         # The nearest image of such cells is at most one away, without skews none; of all, those within reach.
         most = int((np.count_nonzero(self.cells, axis=2) > 1).any())
         if self.images == "all":
             most = 2 + int(np.ceil(farthest * np.abs(inverses).sum(1).max()))
-        way += np.einsum("nmd,nmde->nme", base, cells)
-        distances, shifts = [], []
+        squares, shifts = [], []
         for step in itertools.product(
             *(range(-most, most + 1) if a else (0,) for a in self.cells.any((0, 2)))
         ):
-            end = way + np.einsum("d,nmde->nme", step, cells)
-            distances.append(np.sqrt((end * end).sum(axis=-1)))
+            end = way + (np.array(step, float) @ self.cells)[worlds]
+            squares.append((end * end).sum(axis=-1))
             shifts.append(base + step)
         if self.images == "nearest":
-            return np.minimum.reduce(distances)[:, :, None], base[:, :, None]
-        return np.stack(distances, axis=2), np.stack(shifts, axis=2).astype(int)
+            return np.sqrt(np.minimum.reduce(squares))[:, :, None], base[:, :, None]
+        return np.sqrt(np.stack(squares, axis=2)), np.stack(shifts, axis=2).astype(int)
 
     def counted(self, distances, shifts, exclude_self):
         """Which images may count at all."""
