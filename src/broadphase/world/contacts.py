@@ -89,12 +89,6 @@ class FoundContacts(NamedTuple):
         found: FoundContacts = _new(FoundContacts, (*columns, self.matcher))
         return found
 
-    def first(self, count: int) -> "FoundContacts":
-        """The first of them."""
-        columns = [column[:count] for column in self[:5]]
-        found: FoundContacts = _new(FoundContacts, (*columns, self.matcher))
-        return found
-
 
 _NO_PAIRS = np.empty((0, 2), np.int32)
 _NONE_GONE: Mapping[int, Body] = {}
@@ -457,23 +451,23 @@ class ContactTracker:
         columns = store.table.columns, store.marks, (store.alive, store.renewed, store.serial)
         known = *columns, LISTENED, len(store.bodies), store.space.lengths
         others = notes, before[:5], (sets.bits, store.group)
-        state, columns, which, counts, touched = kernel.renew(*known, -1, near, *others)
+        state, *found, touched = kernel.renew(*known, -1, near, *others)
         self.changed = len(touched)
         if state == kernel.SEARCH:
-            _, columns, which, counts, _ = kernel.renew(*known, self.changed, self._near(touched), *others)
-        every: FoundContacts = _new(FoundContacts, (*columns, matcher))
-        began, stayed, were, ended = which
-        size, come, stay, gone, over, self.candidates = counts
-        now, bodies, store.shared = every.first(size), store.bodies, True
+            _, *found, _ = kernel.renew(*known, self.changed, self._near(touched), *others)
+        here, there, (began, stayed, were, ended), (over, self.candidates) = found
+        now: FoundContacts = _new(FoundContacts, (*here, matcher))
+        every: FoundContacts = _new(FoundContacts, (*there, matcher))
+        bodies, store.shared = store.bodies, True
         other, passed, ends = None, set[int](), every
         if before.matcher is not matcher or (over and store.gone):
             other, ends = matcher, every._replace(matcher=before.matcher)
-            passed = {len(every.ids) - 1 - row for row in began[:come].tolist() if row >= size}
+            passed = {len(every.ids) - 1 - row for row in began.tolist() if row >= len(now.ids)}
         handed = None
         if before.matcher is not matcher or store.retagged:
-            handed = self._handed(before, now, were[:stay], stayed[:stay])
-        over_now = Contacts(ends, bodies, ended[:gone], store.gone, other, passed)
-        begun, stays = Contacts(every, bodies, began[:come]), Contacts(now, bodies, stayed[:stay])
+            handed = self._handed(before, now, were, stayed)
+        over_now = Contacts(ends, bodies, ended, store.gone, other, passed)
+        begun, stays = Contacts(every, bodies, began), Contacts(now, bodies, stayed)
         events: Events = _new(Events, (begun, stays, over_now))
         many = tuple(self._many(events.began, handed)) if "many" in matcher.phases else ()
         return now, _new(Changes, (events, handed, many))

@@ -110,7 +110,7 @@ def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
         store.table.angles[:n],
         store.table.bases[:n],
         bodies,
-        [None if body is None else body.data for body in bodies],
+        [body and body.data for body in bodies],
         {body: body._was for body in named if not body.alive},
         dict(store.gone),
         store.category_bits,
@@ -213,11 +213,11 @@ def _bring_back_rows(state: State, then: _Moment) -> None:
         reformed = [row for row, form in enumerate(then.forms) if bases[row] is not form]
         moved[reformed] = True
     # The lists first: after an interrupt from here on it is run again.
-    entering = np.flatnonzero(others).astype(np.int32)
-    if len(entering):
+    if others.any():
+        entering = np.flatnonzero(others).astype(np.int32)
         list_many_replaced(store.marks, entering, store.layer[entering])
         list_many_replaced(store.marks, entering, layer[entering])
-    store.have_moved(np.flatnonzero(moved & alive[:held]).astype(np.int32))
+    store.have_moved((moved & alive[:held]).nonzero()[0].astype(np.int32))
     for name, column in new.items():
         getattr(store, name)[:n] = column
     for row in reformed:

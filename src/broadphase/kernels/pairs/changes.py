@@ -565,14 +565,15 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
     state : int
         `SEARCH` where that does not cover all that was touched: only this is returned then.
     now : tuple
-        ``ids, normals, depths, groups, overlaps`` of the contacts, as ``before``; and, from the end on, of
-        those that have ended: as they were, or, where one only passed the other, as that was noted.
-    which : i8[2]
-        Which rows of ``now`` began, which stayed, where these were ``before``, and which have ended.  What
+        ``ids, normals, depths, groups, overlaps`` of the contacts, as ``before``.
+    every : tuple
+        The same, and, from the end on, those that have ended: as they were, or, where one only passed the
+        other, as that was noted.
+    which : tuple
+        Which rows of ``every`` began, which stayed, where these were ``before``, and which have ended.  What
         only passed has begun and ended in one row.
     counts : tuple
-        How many contacts there are; how many began, stayed and ended; how many only passed; how many pairs
-        were tested.
+        How many only passed; how many pairs were tested.
     touched : i4[1]
         The rows that were touched, if how many was not known.
     """
@@ -591,9 +592,8 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
         known = table, bodies, alive, layers, changed, near, period, wants
         count, candidates = _contacts_near(*known, keys, ranks, contacts)
     if count < 0:
-        nothing, which = np.int64(0), np.empty((4, 0), np.int64)
-        counts = nothing, nothing, nothing, nothing, nothing, nothing
-        return SEARCH, before, which, counts, those
+        nothing = order[:0]
+        return SEARCH, before, before, (nothing, nothing, nothing, nothing), (count, candidates), those
     last = np.int64(notes.shape[0])
     for k in range(last):
         i, j = np.int64(notes[k, 0]), np.int64(notes[k, 1])
@@ -609,9 +609,10 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
     most = ids.shape[0] + count
     new_ids, new_groups = np.empty((most, 2), np.int32), np.empty((most, 2), np.int32)
     new_normals, new_depths = np.empty((most, 2), np.float64), np.empty(most, np.float64)
-    now = new_ids, new_normals, new_depths, new_groups, np.empty(most, np.bool_)
-    which = np.empty((4, most), np.int64)
-    began, stayed, were, ended = which[0], which[1], which[2], which[3]
+    new_overlaps = np.empty(most, np.bool_)
+    every = new_ids, new_normals, new_depths, new_groups, new_overlaps
+    began, stayed = np.empty(most, np.int64), np.empty(most, np.int64)
+    were, ended = np.empty(most, np.int64), np.empty(most, np.int64)
     size = come = stay = gone = passed = b = entry = np.int64(0)
     end, last_key = np.int64(ids.shape[0]), np.int64(0x7FFFFFFFFFFFFFFF)
     while b < end or entry < count:
@@ -621,7 +622,7 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
         if old <= key and overlaps[b] and not (touched[i] or touched[j]):
             # It is as it was, whatever was noted.
             contact = normals[b, 0], normals[b, 1], depths[b], True
-            _keep(now, size, old, group[i], group[j], *contact)
+            _keep(every, size, old, group[i], group[j], *contact)
             stayed[stay], were[stay] = size, b
             size += 1
             stay += 1
@@ -634,7 +635,7 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
         stays = old == key and not (renewed[i] or renewed[j])
         if old <= key and (not stays or rank > last):
             ended[gone] = most - 1 - gone
-            _keep_ended(now, ended[gone], before, b)
+            _keep_ended(every, ended[gone], before, b)
             gone += 1
         nx, ny, depth = 0.0, 0.0, 0.0
         if k >= 0 and rank < 0:
@@ -645,7 +646,7 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
             if notes[note, 0] > notes[note, 1]:
                 nx, ny = 0.0 - nx, 0.0 - ny
         if rank <= last:
-            _keep(now, size, key, group[i], group[j], nx, ny, depth, rank < 0)
+            _keep(every, size, key, group[i], group[j], nx, ny, depth, rank < 0)
             if stays:
                 stayed[stay], were[stay] = size, b
                 stay += 1
@@ -655,15 +656,16 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
             size += 1
         elif k >= 0 and not stays:  # what was in contact then, and is not now, has only ended
             ended[gone] = began[come] = most - 1 - gone
-            _keep(now, ended[gone], key, group[i], group[j], nx, ny, 0.0, False)
+            _keep(every, ended[gone], key, group[i], group[j], nx, ny, 0.0, False)
             passed += 1
             come += 1
             gone += 1
         b += np.int64(old <= key)
         while k >= 0 and entry < count and keys[order[entry]] == key:
             entry += 1
-    counts = size, come, stay, gone, passed, candidates
-    return DONE, now, which, counts, those
+    now = new_ids[:size], new_normals[:size], new_depths[:size], new_groups[:size], new_overlaps[:size]
+    which = began[:come], stayed[:stay], were[:stay], ended[:gone]
+    return DONE, now, every, which, (passed, candidates), those
 
 
 @jit
