@@ -207,24 +207,12 @@ class Contacts(Sequence[Contact]):
                 pairs[next(places)][told.matches[match]] = contact
         return pairs
 
-    def rows_for(self, listeners: list[Listener], before: "Contacts | None" = None) -> list[ContactRows]:
-        """The contacts that concern each listener; not those that already did before."""
-        told = self._told_each(listeners)
-        if before is None:
-            return [one.rows for one in told]
-        chosen = []
-        for now, then in zip(told, before._told_each(listeners), strict=True):
-            known = {(at, then.matches[k]) for at, k in zip(then.at, then.which, strict=True)}
-            fresh = [(at, now.matches[k]) not in known for at, k in zip(now.at, now.which, strict=True)]
-            chosen.append(now.rows.at(np.flatnonzero(fresh)))
-        return chosen
-
-    def _told_each(self, listeners: list[Listener]) -> list[Portion]:
-        """All contacts as each listener gets them."""
+    def rows_for(self, listeners: list[Listener]) -> list[ContactRows]:
+        """The contacts that concern each listener."""
         matcher, groups = self._found.matcher, self._found.groups
         places = self._numbers() if self._rows is None else self._rows
         numbers = matcher.numbers(groups, places)
-        return [self._told_by(matcher, one, places, numbers) for one in listeners]
+        return [self._told_by(matcher, one, places, numbers).rows for one in listeners]
 
     def _numbers(self) -> Integers:
         return np.arange(len(self), dtype=np.int64)
@@ -290,6 +278,16 @@ class Handed(NamedTuple):
 
     before: Contacts
     now: Contacts
+
+    def calls(self) -> Iterator[Call]:
+        """The ends for listeners that a contact no longer concerns, then the begins for new ones."""
+        for before, now in zip(self.before.by_pair(), self.now.by_pair(), strict=True):
+            for match, contact in before.items():
+                if match not in now:
+                    yield match.listener, "end", contact
+            for match, contact in now.items():
+                if match not in before:
+                    yield match.listener, "begin", contact
 
 
 class Began(NamedTuple):
@@ -475,12 +473,14 @@ class ContactTracker:
     def _many(self, began: Contacts, handed: Handed | None) -> Iterator[Call]:
         """The calls of listeners that want all contacts that began at once."""
         listeners = [one for one in began._found.matcher.listeners if one.many is not None]
-        found = began.rows_for(listeners)
-        more = found if handed is None else handed.now.rows_for(listeners, handed.before)
-        for listener, rows, others in zip(listeners, found, more, strict=True):
-            if handed is not None:
-                columns: Any = zip(rows, others, strict=True)
-                rows = ContactRows(*map(np.concatenate, columns))
+        handed_over = [] if handed is None else [*handed.calls()]
+        for listener, rows in zip(listeners, began.rows_for(listeners), strict=True):
+            more = [contact for one, phase, contact in handed_over if one is listener and phase == "begin"]
+            if more:
+                a, b, *others = zip(*more, strict=True)
+                columns = [body.id for body in a], [body.id for body in b], *others
+                both: Any = zip(rows, columns, strict=True)
+                rows = ContactRows(*(np.concatenate((x, y), dtype=x.dtype) for x, y in both))
                 rows = rows.at(np.lexsort((np.maximum(rows.a, rows.b), np.minimum(rows.a, rows.b))))
             if len(rows.a):
                 serial = self._store.serial
