@@ -192,20 +192,23 @@ def test_a_body_removed_in_begin_only_gets_its_end():
 
 
 @pytest.mark.smaller_set
-def test_a_contact_that_ended_and_a_new_body_that_passed_with_the_same_id():
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_contact_that_ended_and_a_new_body_that_passed_with_the_same_id(count):
     world = World()
     calls = reported(world, "a", "b")
     wall = world.add(Box(20, 0, 5, 5), tag="b", sensor=True)
-    old = world.add(Box(20, 0, 5, 5), tag="a")
+    old = [world.add(Box(20, 0, 5, 5), tag="a") for _ in range(count)]
     world.update()
-    world.remove(old)
-    new = world.add(Box(0, 0, 5, 5), tag="a")
-    assert new.id == old.id
-    world.move(new, 90, 0)
+    for body in old:
+        world.remove(body)
+    new = [world.add(Box(0, 0, 5, 5), tag="a") for _ in range(count)]
+    assert [body.id for body in new] == [body.id for body in old]
+    world.move_many(new, 90, 0)
     events = world.update()
-    assert [(one.a, one.b) for one in events.began] == [(new, wall)]
-    assert [(one.a, one.b) for one in events.ended] == [(old, wall), (new, wall)]
-    assert [call[:2] for call in calls] == [(0, old), (0, new), (2, old), (2, new)]
+    both = [body for pair in zip(old, new, strict=True) for body in pair]
+    assert [(one.a, one.b) for one in events.began] == [(body, wall) for body in new]
+    assert [(one.a, one.b) for one in events.ended] == [(body, wall) for body in both]
+    assert [call[:2] for call in calls] == [(0, body) for body in old + new] + [(2, body) for body in both]
 
 
 @pytest.mark.smaller_set

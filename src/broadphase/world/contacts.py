@@ -353,7 +353,8 @@ class ContactTracker:
             crossed = crossed[heard | store.sensor[movers] | store.sensor[others]]
         if not (len(hits) or len(crossed)):
             return NO_HITS, NO_HITS
-        known = (sets.bits, store.group, store.category, store.mask), store.serial, store.space.lengths
+        tags, more = (sets.bits, store.group, store.category, store.mask), (store.renewed, store.serial)
+        known = tags, more, self.found.ids, store.space.lengths
         met, passed, notes = kernel.report_hits(rows, responses, CROSS, hits, crossed, *known)
         if not sets.exact:
             notes = notes[self.concerned(notes[:, :2].astype(np.int32))]

@@ -375,15 +375,48 @@ def _named(hits, period):
     return movers, others, tiles, times, normals, touches
 
 
+# A note costs an update as much as so many rows of a table of contacts.
+_ROWS_A_NOTE = 16
+
+
+@inline
+def _first_of_rows(ids, rows):
+    """For each of so many rows, where its pairs begin in sorted ones; and then where the last ones end."""
+    first, pair = np.empty(rows + 1, np.int32), 0
+    for row in range(rows + 1):
+        while pair < ids.shape[0] and ids[pair, 0] < row:
+            pair += 1
+        first[row] = pair
+    return first
+
+
+@inline
+def _is_among(ids, first, i, j):
+    """Whether ``i, j`` is one of sorted pairs, of which those of row ``i`` begin at ``first[i]``."""
+    low, high = first[i], first[i + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if ids[middle, 1] < j:
+            low = middle + 1
+        else:
+            high = middle
+    return low < first[i + 1] and ids[low, 1] == j
+
+
 @jit
-def report_hits(rows, responses, passing, hits, crossed, tags, serial, period):
+def report_hits(rows, responses, passing, hits, crossed, tags, more, before, period):
     """What movers hit and crossed as columns, see `_named`, and of it what a listener may want as notes.
 
     ``rows`` are those of the movers, whose hits stop them but with the response ``passing``; hits are as
     `movement.motion.move_many` writes them.  A note is the rows of mover and other body, the serial numbers
     of both, the normal, and `STOPPED` or `CROSSED`: first what stopped movers, then what they crossed.
+    ``more`` are, by row, ``renewed, serial``, and ``before`` the pairs in contact at the last update: of
+    many, such a pair is not noted as crossed, because it has not begun since.
     """
     bits, group, category, mask = tags
+    renewed, serial = more
+    looks = _ROWS_A_NOTE * crossed.shape[0] > serial.shape[0]
+    first = _first_of_rows(before, serial.shape[0] if looks else 0)
     notes, noted = np.empty((hits.shape[0] + crossed.shape[0], 7), np.float64), np.int64(0)
     for how in (STOPPED, CROSSED):
         met = hits if how == STOPPED else crossed
@@ -392,6 +425,9 @@ def report_hits(rows, responses, passing, hits, crossed, tags, serial, period):
             i = np.int64(rows[m])
             if j < 0 or (how == STOPPED and responses[m] == passing):
                 continue
+            if how == CROSSED and looks and _is_among(before, first, min(i, j), max(i, j)):
+                if not (renewed[i] or renewed[j]):
+                    continue
             if not _are_wanted(i, j, bits, group, category, mask):
                 continue
             notes[noted, 0], notes[noted, 1] = float(i), float(j)
