@@ -38,7 +38,7 @@ from broadphase.outofcore.tiling import PartitionOptions, Tiling, make_tiling, s
 from broadphase.outofcore.work import WorkFolder, load, run_tasks
 from broadphase.runtime import threads
 
-FORMAT = 2  # of the files in a work folder; a run does not resume the work of another version
+FORMAT = 3  # of the files in a work folder; a run does not resume the work of another version
 _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 
 Step = Literal["copy", "sample", "partition", "join"]

@@ -15,7 +15,6 @@ Mamoulis, as in the strips.)
 chunks of a unit of input to files that are sorted by tile.
 """
 
-import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,7 +29,7 @@ from pyarrow import ipc
 from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.partition import LEFT, RIGHT, copy_to_tiles, count_tiles
 from broadphase.outofcore.inputs import ReadOptions, Unit, box_column, boxes_in, chunks_of, tables_of
-from broadphase.outofcore.work import WorkFolder, damaged
+from broadphase.outofcore.work import WorkFolder, damaged, sealed, unsealed
 
 _MOST_TILES = 1 << 15
 _LEAST_SAMPLE = 8  # sampled boxes in a tile that is still split
@@ -217,9 +216,9 @@ def _copied(boxes: BoxArray, tiling: Tiling, spread: Spread) -> tuple[BoxArray, 
 
 # ---- chunk files: the boxes of a chunk by tile, so that a tile reads its part in one go.
 #
-# Each tile is a message, a record batch as Arrow writes it to streams.  The boxes that touch too many tiles
-# to be copied are the last message.  The index of the chunk says where each message ends and what its
-# checksum is; a chunk whose index exists is finished.
+# Each tile is a message, a record batch as Arrow writes it to streams, and a checksum.  The boxes that touch
+# too many tiles to be copied are the last message.  The index of the chunk says where each message ends; a
+# chunk whose index exists is finished.
 
 
 class PartitionOptions(NamedTuple):
@@ -276,24 +275,22 @@ def _write_chunk(
     rest = [name for name in schema.names if name not in columns]
     columns |= {name: table.column(name).combine_chunks().take(pa.array(order)) for name in rest}
     batch = pa.record_batch([columns[name] for name in schema.names], schema=schema)
-    ends, checks, position, begin = [], [], 0, 0
+    ends, position, begin = [], 0, 0
     with folder.appearing(folder.file("chunks", number, "")) as part, part.open("wb") as file:
         for count in spread.counts.tolist():
-            message = batch.slice(begin, count).serialize() if count else b""
-            file.write(message)
-            begin, position = begin + count, position + len(message)
+            if count:
+                position += file.write(sealed(batch.slice(begin, count).serialize().to_pybytes()))
+            begin += count
             ends.append(position)
-            checks.append(zlib.crc32(message))
     folder.save(
         folder.file("indexes", number),
         boxes=spread.counts.astype(np.int32),
         shared=spread.shared.astype(np.int32),
         ends=np.array(ends, np.int64),
-        checks=np.array(checks, np.uint32),
     )
 
 
-def read_message(folder: WorkFolder, chunk: int, begin: int, end: int, check: int, schema: Any) -> Any:
+def read_message(folder: WorkFolder, chunk: int, begin: int, end: int, schema: Any) -> Any:
     """The boxes of a tile.
 
     Raises
@@ -301,11 +298,11 @@ def read_message(folder: WorkFolder, chunk: int, begin: int, end: int, check: in
     OSError
         The file is damaged; it and its index were removed.
     """
-    path, message = folder.file("chunks", chunk, ""), b""
+    path, message = folder.file("chunks", chunk, ""), None
     with suppress(FileNotFoundError), path.open("rb") as file:
         file.seek(begin)
-        message = file.read(end - begin)
-    if len(message) < end - begin or zlib.crc32(message) != check:
+        message = unsealed(file.read(end - begin))
+    if message is None:
         folder.file("indexes", chunk).unlink(missing_ok=True)
         raise damaged(path)
     return ipc.read_record_batch(pa.py_buffer(message), schema)

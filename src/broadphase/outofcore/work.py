@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager, suppress
 from functools import partial
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
-from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,7 @@ import pyarrow as pa
 from broadphase.runtime import threads
 
 _FOLDERS = ("samples", "chunks", "indexes", "parts", "marks", "begun")
+_CHECKED = 4  # bytes of a checksum
 _AHEAD = 2  # tasks that wait, for each one that runs
 _LOOK_AGAIN = 0.1  # seconds; on Windows no Ctrl-C ends a wait that has no end of its own
 
@@ -73,9 +74,10 @@ class WorkFolder:
             raise
 
     def save(self, path: Path, **arrays: Any) -> None:
-        """Write arrays for `load` to a file that appears completely or not at all."""
-        with self.appearing(path) as part, part.open("wb") as file:
-            np.savez(file, **arrays)
+        """Write arrays for `load`, and a checksum, to a file that appears completely or not at all."""
+        np.savez(content := BytesIO(), **arrays)
+        with self.appearing(path) as part:
+            part.write_bytes(sealed(content.getvalue()))
 
     def marks(self) -> dict[int, "Mark"]:
         """The marks of all tasks that are done, by number."""
@@ -102,14 +104,22 @@ def load(path: Path) -> dict[str, Any]:
     OSError
         The file is damaged; it was removed.
     """
-    try:
-        with ZipFile(path) as archive:
-            if archive.testzip() is not None:
-                raise BadZipFile
-        with np.load(path) as arrays:
-            return dict(arrays)
-    except (BadZipFile, ValueError, KeyError, EOFError, NotImplementedError):
-        raise damaged(path) from None
+    content = unsealed(path.read_bytes())
+    if content is None:
+        raise damaged(path)
+    with np.load(BytesIO(content)) as arrays:
+        return dict(arrays)
+
+
+def sealed(content: bytes) -> bytes:
+    """The content, and a checksum of it."""
+    return content + zlib.crc32(content).to_bytes(_CHECKED, "little")
+
+
+def unsealed(data: bytes) -> bytes | None:
+    """The content that was sealed; None if it is damaged."""
+    content = data[:-_CHECKED]
+    return content if sealed(content) == data else None
 
 
 def damaged(path: Path) -> OSError:
