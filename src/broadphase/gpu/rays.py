@@ -15,7 +15,7 @@ large as the world: no ray skips the nodes above them.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import warp as wp
 
@@ -273,38 +273,35 @@ declare(read_rays, FLOATS, origins=2, directions=2)
 declare(cast, FLOATS, nodes=2)
 
 
-class Rays(NamedTuple):
-    """Rays among boxes."""
+def first_hits(
+    boxes: Any,
+    keys: Any,
+    origins: Any,
+    directions: Any,
+    reach: Any,
+    ignore: Any,
+    env: Any,
+    touching: bool,
+    refuse: Callable[[Any], None],
+    bad: Any,
+) -> tuple[Any, Any, Any]:
+    """Rows, distances and normals.
 
-    boxes: Any
-    keys: Any
-    origins: Any
-    directions: Any
-    reach: Any
-    """The greatest distance: one for all rays, or one each."""
-    ignore: Any
-    env: Any
-    """Those of the boxes and of the rays after them, and room for as many; None where there are none."""
-    touching: bool
-    refuse: Callable[[Any], None]
-    """Raises what is wrong with the arguments, given the first bad row of each."""
-    bad: Any
-
-
-def first_hits(search: Rays) -> tuple[Any, Any, Any]:
-    """Rows, distances and normals."""
-    boxes, m = search.boxes, len(search.origins)
-    n, dim = len(boxes), boxes.shape[1] // 2
+    ``reach`` is the greatest distance, one for all rays or one each; ``env`` has those of the boxes and then
+    of the rays, and room for as many, or is None; ``refuse`` raises what is wrong with the arguments,
+    given the first bad row of each.
+    """
+    n, m, dim = len(boxes), len(origins), boxes.shape[1] // 2
     rays = wp.empty((m, 2 * dim + 1), dtype=F)
-    wp.launch(read_rays, m, [search.origins, search.directions, search.reach, rays, search.bad])
-    search.refuse(search.bad)
+    wp.launch(read_rays, m, [origins, directions, reach, rays, bad])
+    refuse(bad)
     numbers, shared = wp.empty(0, dtype=int), wp.empty(0, dtype=int)
-    if search.env is not None:
-        shared = sweep.row_of_shared(search.env, n + m)
-        numbers, _ = sweep.numbered(search.env, wp.zeros(kernels.STATS, dtype=wp.int64))
+    if env is not None:
+        shared = sweep.row_of_shared(env, n + m)
+        numbers, _ = sweep.numbered(env, wp.zeros(kernels.STATS, dtype=wp.int64))
     codes, rows = wp.empty(2 * n, dtype=wp.uint64), wp.empty(2 * n, dtype=int)
-    sample, k = sweep.sorted_sample(search.keys, n)
-    wp.launch(code_boxes, n, [search.keys, sample, k, numbers, codes, rows])
+    sample, k = sweep.sorted_sample(keys, n)
+    wp.launch(code_boxes, n, [keys, sample, k, numbers, codes, rows])
     wp.utils.radix_sort_pairs(codes, rows, n)
     counts = [n]
     while counts[-1] > 1:
@@ -317,5 +314,5 @@ def first_hits(search: Rays) -> tuple[Any, Any, Any]:
     tree = struct(Tree, starts=wp.array(starts, dtype=int), codes=codes, rows=rows, n=n)
     found = wp.empty(m, dtype=int), wp.empty(m, dtype=F), wp.empty((m, dim), dtype=F)
     hits = struct(Hits, **dict(zip(("ids", "distances", "normals"), found, strict=True)))
-    wp.launch(cast, m, [nodes, tree, rays, numbers, shared, search.ignore, search.touching, hits])
+    wp.launch(cast, m, [nodes, tree, rays, numbers, shared, ignore, touching, hits])
     return found

@@ -81,15 +81,6 @@ class PackedPairs(NamedTuple):
     shift: int
 
 
-class _Ranges(NamedTuple):
-    """Copies of boxes, and what each is compared with."""
-
-    keys: Array
-    """As in `Search`, of each copy."""
-    places: kernels.Ranges
-    work: int
-
-
 def find_all(search: Search, limit: int, *, sort: bool) -> PackedPairs:
     """The pairs; raises `PairLimitExceeded` before memory is taken for more than ``limit``."""
     more = _beside_shared(search)
@@ -167,14 +158,14 @@ def _find(search: Search, limit: int, *, sort: bool, store: bool) -> PackedPairs
     if search.n == 0:
         search.refuse(search.bad)
         return PackedPairs(wp.empty(0, dtype=wp.uint64), 0, 1)
-    ranges = _ranges(search)
+    keys, ranges, work = _ranges(search)
     shift = max((search.n - 1).bit_length(), 1)
-    share = max(_AT_ONCE, -(-ranges.work // _MOST_THREADS))
-    threads = -(-ranges.work // share)
+    share = max(_AT_ONCE, -(-work // _MOST_THREADS))
+    threads = -(-work // share)
     places, none = wp.zeros(threads + 1, dtype=wp.int64), wp.empty(0, dtype=wp.uint64)
 
     def test(out: Array) -> None:
-        parts = [ranges.keys, ranges.places, wp.int64(ranges.work), wp.int64(share)]
+        parts = [keys, ranges, wp.int64(work), wp.int64(share)]
         how = [search.rules, *search.distance, wp.uint64(shift)]
         wp.launch(kernels.test, threads, [*parts, *how, places, out])
 
@@ -196,7 +187,8 @@ def _find(search: Search, limit: int, *, sort: bool, store: bool) -> PackedPairs
     return PackedPairs(packed, count, shift)
 
 
-def _ranges(search: Search) -> _Ranges:
+def _ranges(search: Search) -> tuple[Array, kernels.Ranges, int]:
+    """The copies of boxes as keys, what each is compared with, and how many tests that takes."""
     n, keys = search.n, search.keys
     numbers, worlds, axis, y, z = _plan(search)
     order, rows = wp.empty(2 * n, dtype=keys.dtype), wp.empty(2 * n, dtype=int)
@@ -224,7 +216,7 @@ def _ranges(search: Search) -> _Ranges:
     wp.launch(kernels.find_ranges, total, [keys, axis, blocks, total, *joined])
     starts = scanned(counts)
     places = {"blocks": blocks, "ids": ids, "begins": begins, "starts": starts, "y": y, "z": z}
-    return _Ranges(keys, kernels.struct(kernels.Ranges, **places), last(starts))
+    return keys, kernels.struct(kernels.Ranges, **places), last(starts)
 
 
 def _plan(search: Search) -> tuple[Array, int, int, kernels.Axis, kernels.Axis]:

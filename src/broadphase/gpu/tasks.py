@@ -320,7 +320,7 @@ def raycast(
         bad = wp.full(1 + len(lines) + 1, MOST_IDS, dtype=int)
         keys = wp.empty((2 * dim, n), dtype=_KEYS[box_side.array.dtype])
         _read_boxes(box_side.array, keys, 0, True, bad, 0)
-        search = rays.Rays(
+        found: tuple[Any, ...] = rays.first_hits(
             box_side.array,
             keys,
             start.array,
@@ -332,7 +332,6 @@ def raycast(
             _refusing([box_side, *lines, Side("max_distance", None, reach, None)]),
             bad,
         )
-        found = rays.first_hits(search)
         if start.world_rows is not None:
             found = tuple(column.reshape((*start.given.shape[:2], *column.shape[1:])) for column in found)
         return RayHits(*(given_back(column, boxes) for column in found))

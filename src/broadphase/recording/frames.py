@@ -140,16 +140,15 @@ def read_head(data: bytes) -> tuple[dict[str, Any], int]:
     if not data.startswith(MAGIC):
         raise ValueError("it is not a broadphase recording")
     position = len(MAGIC) + _HEAD.size
-    if len(data) < position:
-        raise ValueError("its head is cut off")
-    version, length = _HEAD.unpack_from(data, len(MAGIC))
-    if version != VERSION:
-        raise ValueError(f"its version is {version}, this program reads {VERSION}")
-    end = position + length
-    if len(data) < end + _CHECK.size:
-        raise ValueError("its head is cut off")
-    if _CHECK.unpack_from(data, end)[0] != zlib.crc32(data[:end]):
-        raise ValueError("its head is damaged: its checksum is another")
+    try:
+        version, length = _HEAD.unpack_from(data, len(MAGIC))
+        if version != VERSION:
+            raise ValueError(f"its version is {version}, this program reads {VERSION}")
+        end = position + length
+        if _CHECK.unpack_from(data, end)[0] != zlib.crc32(data[:end]):
+            raise ValueError("its head is damaged: its checksum is another")
+    except struct.error:
+        raise ValueError("its head is cut off") from None
     head = read_json(data[position:end])
     sound = all(type(head.get(name)) is kind for name, kind in _IN_HEAD.items())
     sound = sound and head["kind"] in ("index", "world") and head["dtype"] in ("f4", "f8")
