@@ -91,7 +91,7 @@ def in_one_call(n: int) -> Trick:
     return Trick(
         "3,000 boxes in one call",
         lambda: strips.find(task).pairs,
-        lambda: strips.sweep(task, *bin_boxes(task, cut_world(task), 1), 1).pairs,
+        lambda: strips.sweep(task, *bin_boxes(task, cut_world(task)[0], 1), 1).pairs,
     )
 
 
@@ -114,8 +114,8 @@ def _count_by_loop(boxes, lattice, counts):
 def counting(n: int) -> Trick:
     """The copies in each 3-D strip by steps, without a branch, and by a loop over each box's strips."""
     boxes = uniform(n, 3)
-    cut = cut_world(_task(boxes))
-    lattice = cut.lattice.copy()
+    plan, _ = cut_world(_task(boxes))
+    lattice = plan.lattice.copy()
     # The same axes for both, and as many strips on each.
     lattice[:] = [0.0, 2.0 * (lattice[0, 2] + 1), lattice[0, 2]]
     rows = int(lattice[0, 2]) + 1
@@ -142,7 +142,7 @@ def one_line(n: int) -> Trick:
     """3-D copies with the tags after the edges in one array, and in two arrays."""
     boxes = uniform(n, 3)
     task = _task(boxes)
-    plan, binned = bin_boxes(task, cut_world(task), 1)
+    plan, binned = bin_boxes(task, cut_world(task)[0], 1)
     spans, starts, _, _ = strips._count(task, plan, 1)
     edges, tags = np.empty((binned.copies, 6), np.float32), np.empty((binned.copies, 2), np.int32)
 

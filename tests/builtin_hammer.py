@@ -22,7 +22,7 @@ GRID = no_tiles()
 
 RIGHT: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (first_unsound_row, (BOXES,)),  # a number comes out
-    (argsort_keys, (KEYS,)),  # an array of the kernel's
+    (argsort_keys, (KEYS, False)),  # an array of the kernel's
     (cell_of_point, (GRID, 1.0, 2.0)),  # a tuple
     (scan_for_boxes, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, 1.0), True, 1, ANY, ROWS)),
     (scan_for_boxes, (BOXES, 20, SETS, SETS, BOXES, True, 1, ANY, np.empty((1, 2), np.int32))),
@@ -33,7 +33,7 @@ WRONG: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (first_unsound_row, (BOXES.T,)),
     (first_unsound_row, (BOXES.astype(">f8"),)),
     (first_unsound_row, ()),
-    (argsort_keys, ([1, 2, 3],)),
+    (argsort_keys, ([1, 2, 3], False)),
     (cell_of_point, (GRID._replace(around=2**63), 1.0, 2.0)),
     (cell_of_point, (GRID, "text", 2.0)),
     (scan_for_boxes, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, "text"), True, 1, ANY, ROWS)),

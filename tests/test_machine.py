@@ -52,14 +52,14 @@ def test_many_calls_keep_nothing(exhaustive):
 
 def test_a_result_outlives_everything_else():
     keys = np.random.default_rng(0).integers(0, 100, 5_000)
-    first = argsort_keys(keys)
+    first = argsort_keys(keys, False)
     right = np.argsort(keys, kind="stable")
     for _ in range(50):
-        argsort_keys(keys[::-1].copy())
+        argsort_keys(keys[::-1].copy(), False)
     assert np.array_equal(first, right)
     part, whole = first[10:20].copy(), first[10:20]
     del first
-    argsort_keys(keys[::-1].copy())
+    argsort_keys(keys[::-1].copy(), False)
     assert np.array_equal(part, whole)
 
 
@@ -70,7 +70,7 @@ def test_threads_in_one_builtin():
 
     def call(_):
         return all(
-            np.array_equal(argsort_keys(keys), order) for keys, order in zip(lists, right, strict=True)
+            np.array_equal(argsort_keys(keys, False), order) for keys, order in zip(lists, right, strict=True)
         )
 
     with ThreadPoolExecutor(8) as pool:
@@ -83,9 +83,9 @@ def test_builtins_in_a_forked_child():
 import os, numpy as np
 from broadphase.kernels.arrays.sorting import argsort_keys
 keys = np.arange(1000)[::-1].copy()
-before = argsort_keys(keys)
+before = argsort_keys(keys, False)
 child = os.fork()
-right = all(np.array_equal(argsort_keys(keys), before) for _ in range(100))
+right = all(np.array_equal(argsort_keys(keys, False), before) for _ in range(100))
 if child == 0:
     os._exit(0 if right else 1)
 assert right and os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -10,7 +10,6 @@ from broadphase.indexes.classes import Strips
 from broadphase.inputs.search import as_filter
 from broadphase.kernels.strips.bin import HALF_ORIGIN, IN_STRIPS, LAST, SCALE
 from broadphase.methods import strips
-from broadphase.methods.strips import Cut, Division
 from broadphase.runtime import thresholds
 
 WAYS = ("in one call", "call by call")
@@ -23,28 +22,22 @@ def take(motion, patch, counts=None):
     if motion == "call by call":
         patch.setattr(thresholds, "ONE_CALL", 0)
     elif counts is not None:
-        patch.setattr(strips, "find_at_once", find_in(counts))
+        patch.setattr(strips, "find_at_once", find_in_crowds)
 
 
-def find_in(counts):
-    """A `find_at_once` that cuts every cut axis into so many strips."""
-
-    def find_at_once(queries):
-        cut = cut_into(counts)(queries)
-        plan = Division(cut.axes, cut.lattice, np.empty((len(cut.lattice), 0), cut.lattice.dtype))
-        return real_find_at_once(queries, plan, np.inf)
-
-    return find_at_once
+def find_in_crowds(queries, plan):
+    """A `find_at_once` in which strips may be crowded."""
+    return real_find_at_once(queries, plan, np.inf)
 
 
 def cut_into(counts):
     """A `cut_world` that cuts every cut axis into so many strips, however small the world is."""
 
     def cut_world(queries):
-        cut = real_cut_world(queries)
-        lattice = cut.lattice.copy()
+        plan, _ = real_cut_world(queries)
+        lattice = plan.lattice.copy()
         for c in range(len(lattice)):
-            lows = queries.boxes[:, cut.cuts[c]].astype(float)
+            lows = queries.boxes[:, plan.axes[1 + c]].astype(float)
             lows = np.append(np.sort(lows[np.isfinite(lows)]), [0.0, 0.0])
             low, high = lows[len(lows) // 20] / 2, lows[-2 - len(lows) // 20] / 2
             lattice[c, HALF_ORIGIN] = low
@@ -52,7 +45,7 @@ def cut_into(counts):
             with np.errstate(over="ignore"):
                 width = max(high - low, np.finfo(lattice.dtype).tiny)
                 lattice[c, SCALE] = min(counts / width, np.finfo(lattice.dtype).max)
-        return Cut(cut.swept, cut.cuts, np.full_like(cut.counts, counts), lattice, IN_STRIPS)
+        return plan._replace(lattice=lattice), IN_STRIPS
 
     return cut_world
 
@@ -151,7 +144,8 @@ def test_boxes_at_infinity_in_one_call(dim, dtype, touching, monkeypatch):
     boxes[8, 1] = boxes[8, dim + 1] = -np.inf
     for counts in (None, 4):
         take("in one call", monkeypatch, counts)
-        assert strips.find_at_once(task(boxes, touching)) is not None
+        plan, _ = strips.cut_world(task(boxes, touching))
+        assert strips.find_at_once(task(boxes, touching), plan) is not None
         assert_exact(strips.find, boxes, touching)
 
 
@@ -161,7 +155,7 @@ def test_more_copies_than_the_buffer_holds():
     boxes[:, 1] -= np.arange(100) / 1e3
     boxes[0, 3] = 9.0
     lattice = np.array([[-0.1, 40.0, 8.0]])
-    assert real_find_at_once(task(boxes), Division((0, 1), lattice, np.empty((1, 0))), np.inf) is None
+    assert real_find_at_once(task(boxes), strips.Division((0, 1), lattice, lattice[:, :0]), np.inf) is None
     assert_exact(strips.find, boxes)
 
 

@@ -148,8 +148,7 @@ class Reader:
         origins, directions = self.shaped(origin, first, POINTS), self.shaped(direction, second, WAYS)
         if origins.itemsize > self.dtype.itemsize:
             origins = rounded(origins, self.dtype)
-        if directions.itemsize < origins.itemsize:
-            directions = directions.astype(np.float64)
+        directions = directions.astype(np.float64, copy=False)
         parts, single = lined_up((origins, first, 1), (directions, second, 1), (far, "max_distance", 0))
         rays = result_array((len(parts[0]), 2 * self.dim + 1 + spare), np.float64)
         if not join_rays(*parts, rays):

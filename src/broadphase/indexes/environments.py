@@ -48,7 +48,7 @@ from broadphase.indexes.storage import IdArray, expect
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.environments import as_env, numbered
 from broadphase.inputs.search import Space
-from broadphase.kernels.arrays.sorting import argsort_keys
+from broadphase.kernels.arrays.sorting import stable_argsort
 from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.kernels.boxes.queries import rank_nearest
 from broadphase.kernels.machine.simd import LANES
@@ -164,7 +164,7 @@ class Worlds(SearchTree):
         if worlds and self._few_gaps:
             self._low, self._table = self._known.item(0), np.full(span + 2, worlds, np.int64)
             self._table[self._known - self._low] = np.arange(worlds)
-        self._ids = ids[argsort_keys(keys)]
+        self._ids = ids[stable_argsort(keys)]
 
     def _lay(self) -> float:
         """Write all columns; returns how wide bounding boxes are in all."""
@@ -248,11 +248,10 @@ class Worlds(SearchTree):
     def find_first_hits(
         self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
     ) -> tuple[RayHits, int]:
-        n = len(rays)
-        hits = hit_arrays(n, self.dim) if out is None else out
+        hits = hit_arrays(len(rays), self.dim if out is None else out.normals.shape[1])
         how = (self.touching, *rules)
         tests = self._in_shares(
-            n,
+            len(rays),
             lambda *span: kernel.first_hits(
                 *self._searched(), rays, ignored, *span, *how, self._scratch(), *hits
             ),
@@ -325,7 +324,10 @@ def cast_groups(
     if groups is None:
         return None
     far = float(far)
-    found = hit_arrays(math.prod(axes), worlds.dim) if asked is None else asked
+    if asked is not None and asked.distances.dtype == np.float64:
+        found = asked
+    else:
+        found = hit_arrays(math.prod(axes), worlds.dim if asked is None else asked.normals.shape[1])
     if shapes is not None:
         far = math.nextafter(far, math.inf)  # what is exactly so far away is hit
     hits, tests = worlds.find_hits_of_groups(groups, far, found, shapes)

@@ -28,8 +28,8 @@ from broadphase.indexes.storage import IdArray, expect
 from broadphase.inputs.boxes import BoxArray, check_sound
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import Period
-from broadphase.kernels.boxes import periodic as periodic_kernels
 from broadphase.kernels.boxes import queries
+from broadphase.kernels.boxes.periodic import keep_rows_meeting
 from broadphase.methods.in_space import search_in_envs
 from broadphase.methods.pair_order import as_pairs
 from broadphase.methods.periodic import with_across
@@ -182,7 +182,7 @@ class PeriodicSpace(PlainSpace):
         wide = wrapped.astype(np.float64, copy=False)
         found, tests = self._near(wide, boxes[:, columns:], self.touching, rules)
         held = self.store.boxes
-        kept = periodic_kernels.keep_rows_meeting(held, found, wide, self._wide, self.touching)
+        kept = keep_rows_meeting(held, found, wide, self._wide, self.touching)
         self.last = (call, tests, int(kept))
         return found[:kept]
 
@@ -209,11 +209,7 @@ class PeriodicSpace(PlainSpace):
     def in_circles(self, centers: Rows, radii: Rows, rules: BoxRules) -> IdArray:
         points, worlds = self._wrapped(centers, "center")
         rows, tests = self._candidates(points, worlds, radii, rules)
-        kept = periodic_kernels.keep_rows_within(
-            self.store.boxes, rows, points, radii, self._wide, self.touching
-        )
-        self.last = ("query_radius", tests, int(kept))
-        return rows[:kept]
+        return self._within(rows, tests, points, radii, self._wide)
 
     def _wrapped(self, points: Rows, name: str) -> tuple[Rows, Rows]:
         """Wrapped points, and the columns after their coordinates."""

@@ -22,8 +22,8 @@ from broadphase.indexes.protocol import Shared, Structure
 from broadphase.indexes.storage import IdArray, Touched, expect
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
-from broadphase.kernels.arrays.sorting import PADDING, argsort_keys, bits_of, ordered_column, ordered_columns
-from broadphase.kernels.sorted import insertion_sort, write_boxes
+from broadphase.kernels.arrays.sorting import PADDING, bits_of, ordered_columns, stable_argsort
+from broadphase.kernels.sorted import insertion_sort
 from broadphase.methods.sort_and_sweep import Axis, choose_axis, sweep_ordered
 from broadphase.methods.task import Found, Task
 from broadphase.runtime import thresholds
@@ -84,24 +84,22 @@ class SortStructure(Structure):
         boxes, ids = self.store.live_boxes(), self.store.ids()
         if len(ids):
             self.axis = choose_axis(boxes, self._wanted)
-        order = argsort_keys(ordered_column(bits_of(boxes), self.axis))
-        self._take(rows_at(ids, order))
+        self._take(rows_at(ids, stable_argsort(boxes[:, self.axis])))
 
     def _insert(self, touched: IdArray) -> int:
         """Sort by insertion; returns the steps, -1 where it gave up because there were too many."""
         store, n = self.store, len(self)
         alive = store.alive[touched]
+        moved = touched[alive]  # the others were added and removed again
         known = touched < len(self.places)
         known[known] = self.places[touched[known]] >= 0
         if (alive != known).any():
             kept = self.ids[0, :n]
             self._take(np.concatenate((kept[store.alive[kept]], touched[alive & ~known])))
-        else:
-            moved = touched[alive]  # the others were added and removed again
-            bits, how = bits_of(store.boxes), (self.axis, self.touching, self.columns)
-            write_boxes(bits, moved, self.places, *how)
+            moved = moved[:0]
         most = min(MOST_STEPS * len(self), MOST_STEPS_IN_ALL)
-        return int(insertion_sort(self.columns, self.ids, self.places, most))
+        how = self.axis, self.touching, self.columns, self.ids, self.places, most
+        return int(insertion_sort(bits_of(store.boxes), moved, *how))
 
     def _take(self, order: IdArray) -> None:
         """Lay out the boxes in this order."""

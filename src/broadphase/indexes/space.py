@@ -39,6 +39,7 @@ from broadphase.inputs.search import Space
 from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import queries as box_queries
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
+from broadphase.kernels.boxes.periodic import keep_rows_within
 from broadphase.kernels.boxes.queries import keep_within
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.methods.in_space import find_in_space
@@ -220,10 +221,14 @@ class PlainSpace:
         rows, tests = find_rows(
             self.searched, box_queries.boxes_around(centers, radii, self.reader.dim), True, rules
         )
+        return self._within(rows, tests, centers, radii, np.full(self.reader.dim, np.inf))
+
+    def _within(self, rows: PairArray, tests: int, centers: Rows, radii: Rows, period: Rows) -> IdArray:
+        """Those of the rows ``[query, id]`` that are within the radius of their centre."""
 
         def keep(begin: int, end: int) -> PairArray:
-            how = begin, end, centers, radii, self.touching
-            return rows[begin : box_queries.keep_rows_within(self.store.boxes, rows, *how)]
+            how = begin, end, centers, radii, period, self.touching
+            return rows[begin : keep_rows_within(self.store.boxes, rows, *how)]
 
         parts = thread_count(self.threads)
         spans = threads.shares(len(rows), parts, cost=4.0)

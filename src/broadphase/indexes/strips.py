@@ -54,7 +54,7 @@ class StripsFrame:
             binned = bin_again(task, plan, parts, most)
             if binned is not None:
                 return sweep(task, plan, binned, parts)
-        plan, binned = bin_boxes(task, cut_world(task), parts)
+        plan, binned = bin_boxes(task, cut_world(task)[0], parts)
         self.plan, self._crowding = plan, binned.crowding
         return sweep(task, plan, binned, parts)
 

@@ -28,8 +28,8 @@ from broadphase.indexes.protocol import Shared, Structure, all_pairs, search_liv
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray, Touched, expect
 from broadphase.inputs.boxes import BoxArray
-from broadphase.kernels.arrays.sorting import argsort_keys, bits_of
-from broadphase.kernels.sorted import boxes_that_moved, close_up, end_keys, lay_out, move_ends
+from broadphase.kernels.arrays.sorting import bits_of, ordered_columns, stable_argsort
+from broadphase.kernels.sorted import boxes_that_moved, close_up, move_ends, sort_ends
 from broadphase.methods import choose
 from broadphase.methods.pair_order import PairKeys, as_pairs, pair_keys
 from broadphase.methods.task import Found
@@ -95,8 +95,8 @@ class Ends:
         expect(self.count == 2 * len(ids), "each end is there once")
         for axis in range(len(self.keys)):
             keys, items = self.keys[axis, : self.count], self.items[axis, : self.count]
-            wanted = np.empty(self.count, self._type)
-            end_keys(bits_of(store.boxes), ids, axis, self.touching, wanted)
+            columns, _ = ordered_columns(bits_of(store.boxes), ids, axis, self.touching)
+            wanted = np.concatenate((columns[0, : len(ids)], columns[len(self.keys), : len(ids)]))
             named = np.concatenate((2 * ids, 2 * ids + 1))
             expect(np.array_equal(np.sort(items), np.sort(named)), "the ends are those of the live boxes")
             expect(np.array_equal(keys[self.places[axis, named]], wanted), "keys are the boxes'")
@@ -119,10 +119,8 @@ class Ends:
             self.places, self.before = places, before
 
     def _sort_axis(self, store: BoxStore, axis: int) -> None:
-        bits, ids = bits_of(store.boxes), store.ids()
-        unsorted = np.empty(self.count, self._type)
-        end_keys(bits, ids, axis, self.touching, unsorted)
-        lay_out(ids, argsort_keys(unsorted), unsorted, self.keys, self.items, self.places, axis)
+        ends = self.keys, self.items, self.places
+        sort_ends(bits_of(store.boxes), store.ids(), axis, self.touching, *ends)
 
 
 class SweepStructure(Structure):
@@ -263,7 +261,7 @@ def _net(toggled: list[PairKeys], renewed: npt.NDArray[np.bool_]) -> tuple[PairA
     if not toggled:
         return np.empty((0, 2), np.int32), np.empty((0, 2), np.int32)
     signed = joined(toggled)
-    signed = rows_at(signed, argsort_keys(np.abs(signed)))
+    signed = rows_at(signed, stable_argsort(np.abs(signed)))
     keys = np.abs(signed)
     first = _first_of_each(keys)
     last = np.roll(first, -1)

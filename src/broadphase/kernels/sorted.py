@@ -18,7 +18,7 @@ import numpy as np
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import answers_at
 from broadphase.kernels.arrays.results import LEAST_CAPACITY
-from broadphase.kernels.arrays.sorting import ordered
+from broadphase.kernels.arrays.sorting import DIGITS, ordered, sort_keys
 from broadphase.kernels.boxes.overlap import allowed_lanes, may_pair, overlap
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import inline, jit
@@ -26,31 +26,22 @@ from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, put_
 
 
 @jit
-def write_boxes(edges, ids, places, first_axis, touching, columns):
-    """Write the keys of some boxes into their columns, which may then be out of order.
+def insertion_sort(edges, moved, first_axis, touching, columns, ids, places, most):
+    """Write the keys of the boxes that ``moved``, and sort all by insertion.
 
-    ``edges`` are the boxes as integers.
+    ``edges`` are the boxes as integers.  Returns how many places they moved, or -1 if it gave up because that
+    would be more than ``most``.
     """
-    dim = edges.shape[1] // 2
-    top = 8 * edges.itemsize - 1
-    for k in range(ids.shape[0]):
-        i = ids[k]
+    dim, top, lower = edges.shape[1] // 2, 8 * edges.itemsize - 1, columns[0]
+    for k in range(moved.shape[0]):
+        i = moved[k]
         at = places[i]
         if not answers_at(k):
-            break
+            return -1
         for turn in range(dim):
             axis = (first_axis + turn) % dim
             columns[turn, at] = ordered(edges[i, axis], top)
             columns[dim + turn, at] = ordered(edges[i, dim + axis], top) - (not touching)
-
-
-@jit
-def insertion_sort(columns, ids, places, most):
-    """Sort the boxes by insertion.
-
-    Returns how many places they moved, or -1 if it gave up because that would be more than ``most``.
-    """
-    lower = columns[0]
     steps, k, end = 0, 1, columns.shape[1] - LANES
     while k < end:
         if bits(load(columns, 0, k) < load(columns, 0, k - 1)) == 0:  # all in order: nearly always
@@ -266,25 +257,20 @@ def close_up(keys, items, places, count):
 
 
 @jit
-def end_keys(bits, ids, axis, touching, keys):
-    """Write the keys of the ends of ``ids`` on an axis: all lower ones, then all upper ones."""
-    n = ids.shape[0]
-    dim = bits.shape[1] // 2
-    top = 8 * bits.itemsize - 1
+def sort_ends(bits, ids, axis, touching, keys, items, places):
+    """Sort the ends of ``ids`` on an axis; they are all that there are."""
+    n, dim, top = ids.shape[0], bits.shape[1] // 2, 8 * bits.itemsize - 1
+    unsorted, ranks = np.empty(2 * n, bits.dtype), np.empty(2 * n, np.int32)
     for k in range(n):
         if not answers_at(k):
-            break
-        keys[k] = ordered(bits[ids[k], axis], top)
-        keys[n + k] = ordered(bits[ids[k], dim + axis], top) - (not touching)
-
-
-@jit
-def lay_out(ids, ranks, unsorted, keys, items, places, axis):
-    """Write the ends in the order ``ranks`` of their `end_keys`."""
-    n = ids.shape[0]
-    for at in range(ranks.shape[0]):
+            return
+        unsorted[k] = ordered(bits[ids[k], axis], top)
+        unsorted[n + k] = ordered(bits[ids[k], dim + axis], top) - (not touching)
+    if not sort_keys(unsorted, 2 * n, np.empty((2, 2 * n), np.int64), np.empty(DIGITS, np.int64), ranks):
+        return
+    for at in range(2 * n):
         if not answers_at(at):
-            break
+            return
         upper = ranks[at] >= n
         item = 2 * ids[ranks[at] - n * upper] + upper
         keys[axis, at] = unsorted[ranks[at]]

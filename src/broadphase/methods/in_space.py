@@ -20,7 +20,7 @@ from broadphase.inputs.environments import Envs
 from broadphase.inputs.periods import Period, as_period
 from broadphase.inputs.search import GivenBoxes, GivenJoin, Space
 from broadphase.kernels.boxes.few_boxes import MOST_TESTS, find_pairs_of_few
-from broadphase.kernels.boxes.overlap import PairFilter, no_filter
+from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.methods import choose
 from broadphase.methods.task import Found, Task
@@ -28,7 +28,9 @@ from broadphase.runtime.memory import PairArray
 
 _pairs_of_few = try_call(find_pairs_of_few)
 _OPEN = (math.inf,) * 3
-_NO_ENVS, _EVERY_BIT = np.empty(0, np.int64), 0xFFFFFFFF
+_EVERY_BIT = 0xFFFFFFFF
+_NONE: Any = np.empty(0, np.int64)
+_NO_RULES = PairFilter(np.empty(0, np.uint8), _NONE, _NONE)
 
 
 def _most_tests(period: Any, env: Any) -> int:
@@ -41,17 +43,18 @@ def pairs_of_few(given: GivenBoxes, touching: bool) -> PairArray | None:
     n = len(boxes) if boxes.ndim == 2 else 0
     if not 0 < n * n <= _most_tests(period, env):
         return None
-    rules = no_filter()
+    rules = _NO_RULES
     if static is not None:
         if static.dtype != np.bool_:
             return None
         rules = rules._replace(classes=static.view(np.uint8))
     if categories is not None or masks is not None:
-        kind = np.int64 if masks is None else masks.dtype
-        categories = np.ones(n, kind) if categories is None else categories
-        masks = np.full(n, _EVERY_BIT, categories.dtype) if masks is None else masks
-        rules = rules._replace(categories=categories, masks=masks)
-    envs = _NO_ENVS if env is None else env
+        categories = np.ones(n, np.int64) if categories is None else categories
+        masks = np.full(n, _EVERY_BIT, np.int64) if masks is None else masks
+        if categories.dtype.kind not in "iu" or masks.dtype.kind not in "iu":
+            return None
+        rules = _with_sets(rules, categories, masks)
+    envs = _NONE if env is None else env
     return _found(boxes, boxes, True, touching, period, rules, envs, envs)
 
 
@@ -61,10 +64,10 @@ def join_of_few(given: GivenJoin, touching: bool) -> PairArray | None:
     if a.ndim != 2 or b.ndim != 2 or not 0 < len(a) * len(b) <= _most_tests(period, env):
         return None
     if env is None:
-        env = _NO_ENVS, _NO_ENVS
+        env = _NONE, _NONE
     elif type(env) is not tuple or len(env) != 2:
         return None
-    return _found(a, b, False, touching, period, no_filter(), *env)
+    return _found(a, b, False, touching, period, _NO_RULES, *env)
 
 
 def _found(
@@ -81,14 +84,21 @@ def _found(
     return None if found is None or found[1] < 0 else found[0]
 
 
+def _with_sets(rules: PairFilter, categories: Any, masks: Any) -> PairFilter:
+    """The rules with sets of one type."""
+    return PairFilter(
+        rules.classes, categories.astype(np.int64, copy=False), masks.astype(np.int64, copy=False)
+    )
+
+
 def find_few(task: Task, period: Period | None, env: Envs | None) -> Found | None:
     """The pairs of a task in a period and environments; None if there are many, or one has no place."""
     n = len(task.boxes)
     if not n * n <= _most_tests(period, env):
         return None
-    lengths, envs = _OPEN if period is None else tuple(period.tolist()), _NO_ENVS if env is None else env
-    rules = task.boxes, task.boxes, True, task.touching, lengths, task.filter, envs, envs
-    rows, found = find_pairs_of_few(*rules)
+    lengths, envs = _OPEN if period is None else tuple(period.tolist()), _NONE if env is None else env
+    rules = _with_sets(task.filter, task.filter.categories, task.filter.masks)
+    rows, found = find_pairs_of_few(task.boxes, task.boxes, True, task.touching, lengths, rules, envs, envs)
     return None if found < 0 else Found([rows], found, n * (n - 1) // 2, ordered=True)
 
 

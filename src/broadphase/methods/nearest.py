@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.inputs.boxes import BoxArray
-from broadphase.kernels.arrays.sorting import argsort_keys
+from broadphase.kernels.arrays.sorting import stable_argsort
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.nearest_points import (
     LARGEST,
@@ -72,7 +72,7 @@ def sort_along(
 ) -> tuple[Sorted, npt.NDArray[np.int64]]:
     """The points along the curve, scaled, and where they are on it, ascending."""
     keys = _keys(curve, points, envs, parts)
-    order = argsort_keys(keys)
+    order = stable_argsort(keys)
     return _taken(points, points.shape[1], envs, order, kind, scale, parts), keys[order]
 
 
@@ -131,7 +131,7 @@ def search_in_pieces(n: int, parts: int, tree: Tree, *arguments: Any) -> int:
 def order_along(points: Points) -> Numbers:
     """An order in which consecutive points are near each other."""
     curve = curve_for(points, points.min(axis=0), points.max(axis=0), 1)
-    order: Numbers = argsort_keys(_keys(curve, points, _NONE, 1))
+    order: Numbers = stable_argsort(_keys(curve, points, _NONE, 1))
     return order
 
 
@@ -179,7 +179,7 @@ def find_nearest(
     count = sum(counts)
     if min(counts) < 0 or not count:
         return None
-    order, axes = argsort_keys(keys)[:count], 2 * dim if max(halves) > 0.0 else dim
+    order, axes = stable_argsort(keys)[:count], 2 * dim if max(halves) > 0.0 else dim
     tree = tree_around(_taken(boxes, axes, _NONE, order, points.dtype, 1.0, parts), count, dim)
     queries, query_keys = sort_along(curve, points, _NONE, points.dtype, 1.0, parts)
     around, ids, distances = (

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import plain
-from broadphase.kernels.arrays.sorting import argsort_keys, bits_of, ordered_column, ordered_columns
+from broadphase.kernels.arrays.sorting import bits_of, ordered_columns, stable_argsort
 from broadphase.kernels.sorted import sweep
 from broadphase.methods.task import Found, Task, find_in_shares
 from broadphase.runtime import threads
@@ -36,9 +36,8 @@ def find(task: Task, axis: Axis = "auto") -> Found:
     ``Found.tests`` counts the pairs that overlap on the sorted axis.
     """
     sorted_axis = choose_axis(task.boxes, axis)
-    bits = bits_of(task.boxes)
-    order = argsort_keys(ordered_column(bits, sorted_axis))
-    columns, ids = ordered_columns(bits, order, sorted_axis, task.touching)
+    order = stable_argsort(task.boxes[:, sorted_axis])
+    columns, ids = ordered_columns(bits_of(task.boxes), order, sorted_axis, task.touching)
     return sweep_ordered(task, columns, ids, len(order))
 
 

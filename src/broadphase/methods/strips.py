@@ -44,8 +44,7 @@ from broadphase.kernels.strips.small_worlds import (
     ROWS,
     TILE,
     Memory,
-    search_plane,
-    search_space,
+    search_small,
 )
 from broadphase.kernels.strips.sweep import (
     CLASS,
@@ -66,30 +65,22 @@ from broadphase.runtime.memory import Group, aligned
 # The general path is below.
 
 
-# The size of the sample that decides how to divide a world.
-_SAMPLES = (32, 64, 128)
-SMALL_SAMPLE, SAMPLE = _SAMPLES[1:]
 _LINE = 64  # bytes of a cache line
 
 
-def find_at_once(task: Task, plan: "Division | None" = None, most_crowding: float = 0.0) -> Found | None:
+def find_at_once(task: Task, plan: "Division", most_crowding: float = -1.0) -> Found | None:
     """Find all pairs of a world that is small enough for one call; ``None`` if it needs the general path.
 
-    With a plan, the world is divided by it, unless copies are more crowded than allowed.
+    Also where copies are more crowded than allowed; by default, than in strips of equal width.
     """
     boxes = task.boxes
     n, width = boxes.shape
-    if n >= thresholds.ONE_CALL or (plan is not None and plan.borders.size):
+    if n >= thresholds.ONE_CALL or plan.borders.size:
         return None
-    memories = task.scratch.group((width, boxes.itemsize), n, _MEMORIES[width, boxes.itemsize])
-    memory = memories[0 if n <= thresholds.TINY_WORLD else 1 if n <= thresholds.SMALL_WORLD else 2]
-    axes = _AXES[width]
-    if plan is not None:
-        axes = plan.axes
-        memory.lattice[:] = plan.lattice
+    memory = task.scratch.group((width, boxes.itemsize), n, _MEMORIES[width, boxes.itemsize])
     given = task.scratch.pairs(4 * n + LEAST_CAPACITY)
-    state, strips, out, found, tests = _SEARCHES[width](
-        *(boxes, boxes.reshape(1, -1), task.touching, task.filter, plan is not None, axes),
+    state, strips, out, found, tests = search_small(
+        *(boxes, boxes.reshape(1, -1), task.touching, task.filter, plan.axes, plan.lattice),
         *(most_crowding, memory, given, task.limit, task.store, task.sort),
     )
     if state == NOTHING:
@@ -102,17 +93,11 @@ def find_at_once(task: Task, plan: "Division | None" = None, most_crowding: floa
     return Found([(memory.ordered if ordered else out)[:found]], found, tests, strips, ordered)
 
 
-def _make_memories(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[Memory]]:
-    """Memory for worlds of up to ``n`` boxes, with samples of each size."""
+def _make_memory(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[Memory]:
+    """Memory for worlds of up to ``n`` boxes."""
     copies = _rows(ROWS, n * dim + 64, np.int32)
     capacity = copies.shape[1]
     memory = Memory(
-        edges=np.empty((2, 0)),
-        spanned=np.empty((dim, 0)),
-        statistics=np.empty((dim, 4)),
-        cuts=np.empty(dim - 1, np.int64),
-        counts=np.empty(dim - 1, np.int64),
-        lattice=np.empty((dim - 1, 3), dtype),
         extents=_rows(2, TILE, dtype),
         places=np.empty((dim, 3), dtype),
         numbers=_rows(2 * dim, int(BLOCK), np.int32),
@@ -125,8 +110,7 @@ def _make_memories(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[lis
         keys=aligned((2 * n,), np.int64),
         ordered=aligned((2 * n, 2), np.int32),
     )
-    memories = [memory._replace(edges=np.empty((2, k)), spanned=np.empty((dim, k))) for k in _SAMPLES]
-    return Group(n, sum(one.nbytes for one in memory), memories)
+    return Group(n, sum(one.nbytes for one in memory), memory)
 
 
 def _rows(count: int, length: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -140,12 +124,10 @@ def _rows(count: int, length: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 
 
 _MEMORIES = {
-    (2 * dim, kind(0).itemsize): partial(_make_memories, dim, kind)
+    (2 * dim, kind(0).itemsize): partial(_make_memory, dim, kind)
     for dim in (2, 3)
     for kind in (np.float32, np.float64)
 }
-_AXES = {4: (0, 1), 6: (0, 1, 2)}
-_SEARCHES = {4: search_plane, 6: search_space}
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -187,35 +169,15 @@ class Binned(NamedTuple):
     """The average number of copies with which a copy shares its strip."""
 
 
-class Cut(NamedTuple):
-    """How to divide the world, as estimated from a sample."""
+def cut_world(task: Task) -> tuple[Division, int]:
+    """How a sample says to divide the world, and whether it may be swept in one piece.
 
-    swept: int
-    cuts: npt.NDArray[np.int64]
-    counts: npt.NDArray[np.int64]
-    """How many strips the cost model wants on each cut axis."""
-    lattice: npt.NDArray[Any]
-    whole: int
-    """Whether the world may be swept in one piece; see `broadphase.kernels.strips.bin`."""
-
-    @property
-    def axes(self) -> tuple[int, ...]:
-        """The swept axis, then the cut ones: what the kernels take."""
-        return self.swept, *self.cuts.tolist()
-
-
-def cut_world(task: Task) -> Cut:
-    """Take a sample and decide."""
+    See `broadphase.kernels.strips.bin`.
+    """
     n = len(task.boxes)
-    size = min(n, SMALL_SAMPLE if n <= thresholds.SMALL_WORLD else SAMPLE)
-    boxes, dim = task.boxes, task.dim
-    edges, spanned, statistics = np.empty((2, size)), np.empty((dim, size)), np.empty((dim, 4))
-    cuts, counts = np.empty(dim - 1, np.int64), np.empty(dim - 1, np.int64)
-    lattice = np.empty((dim - 1, 3), boxes.dtype)
-    swept, whole = equal_widths(
-        boxes, boxes.reshape(1, -1), edges, spanned, statistics, cuts, counts, lattice
-    )
-    return Cut(swept, cuts, counts, lattice, whole)
+    size = min(n, 32 if n <= thresholds.TINY_WORLD else 64 if n <= thresholds.SMALL_WORLD else 128)
+    axes, lattice, whole = equal_widths(task.boxes, task.boxes.reshape(1, -1), size)
+    return Division(tuple(axes.tolist()), lattice, lattice[:, :0]), whole
 
 
 def parts_for(task: Task) -> int:
@@ -223,20 +185,21 @@ def parts_for(task: Task) -> int:
     return task.threads if len(task.boxes) >= thresholds.ONE_CALL else 1
 
 
-def bin_boxes(task: Task, cut: Cut, parts: int) -> tuple[Division, Binned]:
+def bin_boxes(task: Task, plan: Division, parts: int) -> tuple[Division, Binned]:
     """Count the copies in each strip, and make them."""
     boxes, n = task.boxes, len(task.boxes)
-    plan = Division(cut.axes, cut.lattice, np.empty((task.dim - 1, 0), boxes.dtype))
     counted = _count(task, plan, parts)
     copies, _, crowding = counted[-1]
     if are_crowded(crowding, copies, plan.strips):
-        borders = np.empty((task.dim - 1, int(cut.counts.max()) + 1), boxes.dtype)
-        lattice, sample = cut.lattice.copy(), sampled_row(np.arange(min(n, LARGE_SAMPLE)), n)
+        borders = np.zeros((task.dim - 1, int(plan.lattice[:, LAST].max()) + 2))
+        lattice, sample = plan.lattice.copy(), sampled_row(np.arange(min(n, LARGE_SAMPLE)), n)
         for c, axis in enumerate(plan.axes[1:]):
-            rows = sample[np.isfinite(boxes[sample, axis])]
-            rows = rows[np.argsort(boxes[rows, axis], kind="stable")]
-            lattice[c, LAST] = equal_shares(boxes, axis, cut.counts.item(c), rows, borders[c])
-        plan = Division(plan.axes, lattice, borders)
+            ends = boxes[sample][:, [axis, task.dim + axis]].T
+            ends = ends[:, np.isfinite(ends[0])]
+            np.minimum(ends[1], np.finfo(boxes.dtype).max, out=ends[1])
+            lows, highs = np.ascontiguousarray(ends[:, np.argsort(ends[0], kind="stable")], np.float64)
+            lattice[c, LAST] = equal_shares(lows, highs, int(lattice[c, LAST]) + 1, borders[c])
+        plan = Division(plan.axes, lattice, borders.astype(boxes.dtype))
         counted = _count(task, plan, parts)
     return plan, _scatter(task, plan, *counted)
 
@@ -308,21 +271,21 @@ def find(task: Task) -> Found:
 
 
 def _find_among(task: Task) -> Found:
-    found = find_at_once(task)
+    plan, whole = cut_world(task)
+    found = find_at_once(task, plan)
     if found is not None:
         return found
-    cut = cut_world(task)
-    if cut.whole != IN_STRIPS:
-        return _sweep_whole(task, cut)
+    if whole != IN_STRIPS:
+        return _sweep_whole(task, plan.axes, whole)
     parts = parts_for(task)
-    return sweep(task, *bin_boxes(task, cut, parts), parts)
+    return sweep(task, *bin_boxes(task, plan, parts), parts)
 
 
-def _sweep_whole(task: Task, cut: Cut) -> Found:
+def _sweep_whole(task: Task, axes: tuple[int, ...], whole: int) -> Found:
     """Sweep a small world in one piece, straight from its boxes."""
     form, n = RAW_TOUCHING if task.touching else RAW_APART, len(task.boxes)
-    strip = task.boxes, tags_of(task), _FIRST, np.array([[n]], np.int64), form, cut.whole != WHOLE
-    return find_in_shares(task, strips_of(task, cut.axes, *strip), [(0, 1)], cells=1)
+    strip = task.boxes, tags_of(task), _FIRST, np.array([[n]], np.int64), form, whole != WHOLE
+    return find_in_shares(task, strips_of(task, axes, *strip), [(0, 1)], cells=1)
 
 
 _FIRST = np.zeros((1, 1), np.int64)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from broadphase.indexes.results import PairChanges
 from broadphase.inputs.arrays import as_float_array
 from broadphase.inputs.points import Numbers, Points
-from broadphase.kernels.arrays.sorting import argsort_keys, starts_from_counts
+from broadphase.kernels.arrays.sorting import stable_argsort, starts_from_counts
 from broadphase.kernels.points.pair_lists import (
     add_pairs,
     count_both,
@@ -560,7 +560,7 @@ class Neighbors:
 
 def order_of(i: npt.NDArray[Any], j: npt.NDArray[Any]) -> Numbers:
     """The rows of pairs by ``i``, then ``j``."""
-    order: Numbers = argsort_keys(i.astype(np.int64) << 32 | j)
+    order: Numbers = stable_argsort(i.astype(np.int64) << 32 | j)
     return order
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.arrays.sorting import argsort_keys
+from broadphase.kernels.arrays.sorting import stable_argsort
 from broadphase.runtime.threads import stop_if_unwanted
 
 Floats = npt.NDArray[np.float64]
@@ -160,7 +160,7 @@ def sorted_keys(parts: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]
     """
     keys = joined([np.empty(0, np.int64), *parts])
     # While that is quick, because it is several times as fast.
-    return np.sort(keys) if len(keys) <= MOST_ROWS // 4 else rows_at(keys, argsort_keys(keys))
+    return np.sort(keys) if len(keys) <= MOST_ROWS // 4 else rows_at(keys, stable_argsort(keys))
 
 
 def growing(end: int, begin: int = 0, most: int = FEW_QUERIES) -> Iterator[tuple[int, int]]:

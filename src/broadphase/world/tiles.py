@@ -691,13 +691,11 @@ class TileMap:
         (False, True)
         """
         if is_plain(start, 2) and is_plain(end, 2):
-            (x, y), (to_x, to_y) = as_two(start, "start"), as_two(end, "end")
-            return slopes.sees(self._grid, x, y, to_x, to_y)
+            return bool(slopes.see(self._grid, as_two(start, "start"), as_two(end, "end"))[0])
         starts, ends = as_points(start, "start"), as_points(end, "end")
         single = starts.ndim == 1 and ends.ndim == 1
         starts, ends = of_one_length(starts, ends, "start", "end")
-        visible = np.empty(len(starts), np.bool_)
-        slopes.see(self._grid, starts, ends, visible)
+        visible = slopes.see(self._grid, starts, ends)
         return bool(visible[0]) if single else visible
 
     # --- pathfinding ----------------------------------------------------------------------------------

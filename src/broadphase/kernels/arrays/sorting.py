@@ -43,19 +43,6 @@ def ordered(bits, top):
 
 
 @jit
-def ordered_column(bits, column):
-    """Keys of one column of ``bits``, the bits of ``(n, 2 * dim)`` boxes."""
-    keys = np.empty(bits.shape[0], bits.dtype)
-    top = 8 * bits.itemsize - 1
-    for begin in range(0, bits.shape[0], PIECE):
-        for i in range(begin, min(begin + PIECE, bits.shape[0])):
-            keys[i] = ordered(bits[i, column], top)
-        if not answers(bits.shape[0]):
-            break
-    return keys
-
-
-@jit
 def ordered_columns(bits, order, first_axis, touching):
     """Keys of the boxes in the given order, a row for each edge: ``(2 * dim, n)``; and ``order``: ``(1, n)``.
 
@@ -152,16 +139,22 @@ _WIDTH = 11
 DIGITS = 1 << _WIDTH
 
 
-def stable_argsort(values: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.int32]:
-    """Indices that sort a 1-D array of float32 or float64 without NaN; -0.0 equals +0.0."""
+def stable_argsort(values: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    """Indices that sort a 1-D array of int32, int64, float32 or float64 without NaN; -0.0 equals +0.0."""
     contiguous = np.ascontiguousarray(values)
-    return argsort_keys(ordered_column(bits_of(contiguous).reshape(-1, 1), 0))
+    if contiguous.dtype.kind == "f":
+        return argsort_keys(bits_of(contiguous), True)
+    return argsort_keys(contiguous, False)
 
 
 @jit
-def argsort_keys(keys):
-    """Indices that sort int32 or int64 ``keys``, stable."""
-    n = keys.shape[0]
+def argsort_keys(keys, are_floats):
+    """Indices that sort int32 or int64 ``keys``, stable; ``are_floats``: they are the bits of floats."""
+    n, top = keys.shape[0], 8 * keys.itemsize - 1
+    if are_floats:
+        given, keys = keys, np.empty(n, keys.dtype)
+        for i in range(n):
+            keys[i] = ordered(given[i], top)
     order = np.empty(n, np.int32)
     sort_keys(keys, n, np.empty((2, n), np.int64), np.empty(DIGITS, np.int64), order)
     return order

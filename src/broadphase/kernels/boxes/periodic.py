@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from broadphase.kernels.arrays.passes import PIECE, answers
 from broadphase.kernels.boxes.overlap import overlap
 from broadphase.kernels.boxes.queries import distance_to_box, gap
 from broadphase.kernels.machine.jit import always_inline, inline, jit
@@ -256,7 +257,7 @@ def put_turns(spans, of, turns):
 @inline
 def periodic_distance(boxes, i, points, q, period, image):
     """From point ``q`` to the nearest image of box ``i``; ``image`` is scratch, one number for each axis."""
-    dim = points.shape[1]
+    dim = period.shape[0]
     for axis in range(dim):
         low, high, at = boxes[i, axis], boxes[i, dim + axis], points[q, axis]
         image[axis] = at
@@ -314,15 +315,36 @@ def keep_rows_meeting(boxes, rows, queries, period, touching):
 
 
 @jit
-def keep_rows_within(boxes, rows, points, radii, period, touching):
-    """Keep the rows ``[query, id]`` within the radius of their point, in their order; returns how many."""
-    image = few(points.shape[1], np.float64)
-    kept = 0
-    for h in range(rows.shape[0]):
-        query = rows[h, 0]
-        distance = periodic_distance(boxes, rows[h, 1], points, query, period, image)
+def keep_rows_within(boxes, rows, begin, end, points, radii, period, touching):
+    """Keep those of the rows ``[query, id]`` from ``begin`` to ``end - 1`` that are within their radius.
+
+    In their order; returns where they end.
+    """
+    kept, around = np.int64(begin), False
+    for axis in range(period.shape[0]):
+        around |= period[axis] < np.inf
+    for first in range(begin, end, PIECE):
+        last = min(first + PIECE, end)
+        if around:
+            kept = _keep_within(boxes, rows, first, last, points, radii, period, touching, kept, True)
+        else:
+            kept = _keep_within(boxes, rows, first, last, points, radii, period, touching, kept, False)
+        if not answers(end - begin):
+            break
+    return kept
+
+
+@always_inline
+def _keep_within(boxes, rows, begin, end, points, radii, period, touching, kept, around):
+    image = few(period.shape[0], np.float64)
+    for h in range(begin, end):
+        query, i = rows[h, 0], rows[h, 1]
+        if around:
+            distance = periodic_distance(boxes, i, points, query, period, image)
+        else:
+            distance = distance_to_box(boxes, i, points[query])
         if distance < radii[query] or (touching and distance == radii[query]):
             rows[kept, 0] = query
-            rows[kept, 1] = rows[h, 1]
+            rows[kept, 1] = i
             kept += 1
     return kept

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from broadphase.kernels.arrays.passes import PIECE, answers
+from broadphase.kernels.arrays.passes import PIECE
 from broadphase.kernels.boxes.checks import take_point
 from broadphase.kernels.machine.floats import next_down
 from broadphase.kernels.machine.interrupts import goes_on
@@ -268,23 +268,6 @@ def boxes_around(centers, radii, dim):
         for column in range(dim, columns):
             boxes[k, dim + column] = centers[k, column]
     return boxes
-
-
-@jit
-def keep_rows_within(boxes, rows, begin, end, points, radii, touching):
-    """`keep_within` for the rows ``[query, id]`` from ``begin`` to ``end - 1`` of a batch; where they end."""
-    kept = np.int64(begin)
-    for first in range(begin, end, PIECE):
-        for h in range(first, min(first + PIECE, end)):
-            query = rows[h, 0]
-            distance = distance_to_box(boxes, rows[h, 1], points[query])
-            if distance < radii[query] or (touching and distance == radii[query]):
-                rows[kept, 0] = query
-                rows[kept, 1] = rows[h, 1]
-                kept += 1
-        if not answers(end - begin):
-            break
-    return kept
 
 
 # -----------------------------------------------------------------------------------------------------------

@@ -314,10 +314,7 @@ def first_hits(
     worlds, boxes, categories, masks, rays, ignored, begin, end, touching, category, mask, scratch,
     ids, distances, normals,
 ):  # fmt: skip
-    """The first hits of the rays ``begin .. end - 1``; returns the tests.
-
-    ``distances`` and ``normals`` may be float32; without columns there are no normals.
-    """
+    """The first hits of rays ``begin .. end - 1``; returns the tests.  ``normals`` may have no columns."""
     dim = boxes.shape[1] // 2
     columns, tops, (keys, firsts) = worlds.columns, worlds.tops, scratch
     ray = few(2 * dim + 1, np.float64)

@@ -13,7 +13,7 @@ from broadphase.kernels.arrays.passes import answers
 from broadphase.kernels.arrays.samples import sampled_row, share_reached
 from broadphase.kernels.boxes.overlap import all_ordinary, high_edge, is_extreme, low_edge, overlaps_nothing
 from broadphase.kernels.machine.floats import inverse_root
-from broadphase.kernels.machine.jit import always_inline, common, inline, jit, unsigned
+from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.memory import prefetch
 
 # -----------------------------------------------------------------------------------------------------------
@@ -360,28 +360,23 @@ def strip_counts(n, statistics, spanned, swept, cuts, best):
 
 
 @jit
-def equal_widths(boxes, flat, edges, spanned, statistics, cuts, counts, lattice):
-    """`plan_equal_widths` for callers in Python."""
-    return plan_equal_widths(boxes, flat, edges, spanned, statistics, cuts, counts, lattice)
+def equal_widths(boxes, flat, size):
+    """Divide the world into strips of equal width, from a sample of so many boxes.
 
-
-@common
-def plan_equal_widths(boxes, flat, edges, spanned, statistics, cuts, counts, lattice):
-    """Divide the world into strips of equal width, from a sample of the boxes.
-
-    ``flat`` is ``boxes`` as one row; the next three arrays are scratch whose length is the size of the
-    sample. ``cuts`` becomes the cut axes, ``counts`` how many strips the model wants on each of them, and
-    ``lattice`` what `broadphase.kernels.strips.bin.strip_of` takes.  Returns the swept axis, and whether the
-    world may be swept in one piece, straight from the boxes: one strip and no infinite edges.
-
-    The caller provides all memory: compiling the allocation of an array takes 0.1 s for each type.
+    ``flat`` is ``boxes`` as one row.  Returns the swept axis and then the cut ones; of each of these what
+    `strip_of` takes; and whether the world may be swept in one piece, straight from the boxes: one strip and
+    no infinite edges.
     """
     n, dim = boxes.shape[0], boxes.shape[1] // 2
+    edges, spanned = np.empty((2, size), np.float64), np.empty((dim, size), np.float64)
+    statistics, lattice = np.empty((dim, 4), np.float64), np.empty((dim - 1, 3), boxes.dtype)
+    axes, counts = np.empty(dim, np.int64), np.empty(dim - 1, np.int64)
     sample_axes(boxes, edges, spanned, statistics)
     swept = np.int64(0)
     for axis in range(1, dim):
         if statistics[axis, REACHED] < statistics[swept, REACHED]:
             swept = axis
+    axes[0], cuts = swept, axes[1:]
     for c in range(dim - 1):
         cuts[c] = c if c < swept else c + 1
     strip_counts(np.float64(n), statistics, spanned, swept, cuts, counts)
@@ -397,8 +392,8 @@ def plan_equal_widths(boxes, flat, edges, spanned, statistics, cuts, counts, lat
             lattice[c, LAST] = counts[c] - 1
         strips *= counts[c]
     if strips > 1 or not all_ordinary(flat, np.int64(0), flat.shape[1]):
-        return swept, IN_STRIPS
-    return swept, WHOLE_SORTED if _uneven(statistics, swept) else WHOLE
+        return axes, lattice, IN_STRIPS
+    return axes, lattice, WHOLE_SORTED if _uneven(statistics, swept) else WHOLE
 
 
 @inline
@@ -408,28 +403,23 @@ def are_crowded(crowding, copies, strips):
 
 
 @jit
-def equal_shares(boxes, axis, count, rows, borders):
+def equal_shares(lows, highs, count, borders):
     """Fill ``borders`` so that ``count`` strips hold equal shares of a sample; returns how many borders.
 
-    ``rows`` are those of the sampled boxes, sorted by where they begin, which is finite.  A strip is at least
-    as wide as those that begin in it are on average, so that crowds of overlapping boxes are not copied into
-    ever narrower strips.
+    The sampled boxes are finite and sorted by where they begin.  A strip is at least as wide as those that
+    begin in it are on average, so that crowds of overlapping boxes are not copied into ever narrower strips.
     """
-    dim = boxes.shape[1] // 2
-    most = np.finfo(boxes.dtype).max
     strips = 0
     taken = 0
     extents = 0.0
     border = -np.inf
-    for k in range(rows.shape[0]):
-        i = rows[k]
-        low = np.float64(boxes[i, axis])
-        if taken * count >= rows.shape[0] and low * 0.5 - border * 0.5 > 0.5 * extents / taken:
-            border = low
-            borders[strips] = boxes[i, axis]
+    for k in range(lows.shape[0]):
+        low = lows[k]
+        if taken * count >= lows.shape[0] and low * 0.5 - border * 0.5 > 0.5 * extents / taken:
+            border = borders[strips] = low
             strips += 1
             taken = 0
             extents = 0.0
         taken += 1
-        extents += min(np.float64(boxes[i, dim + axis]), most) - low
+        extents += highs[k] - low
     return strips

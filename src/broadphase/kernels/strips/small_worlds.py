@@ -19,7 +19,6 @@ from broadphase.kernels.strips.bin import (
     SCALE,
     are_crowded,
     class_bits_of,
-    plan_equal_widths,
     strip_at,
 )
 from broadphase.kernels.strips.sweep import (
@@ -284,32 +283,24 @@ def _fetch(flat, axes, total, copies, columns):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# A small world in one call: planned, its strips concatenated, and swept.
+# A small world in one call: its strips concatenated, and swept.
 #
 # Each call from Python takes half a microsecond, and the Python code between two calls several: a search of
 # 3,000 boxes takes 36 us this way and 87 call by call; a third of the gain is due to how the copies are
 # sorted (see above).  Worlds that do not suit (crowds, worlds that need borders from the data) take the
-# general path, call by call, and if the output is full, the same sweep continues from Python
-# (`broadphase.methods.strips`).
+# general path, call by call (`broadphase.methods.strips`).
 
 
-# The outcome: nothing, and the general path is needed; something, with more to be done; all; or all, and
-# the pairs are sorted in ``memory.ordered``.
-NOTHING, BEGUN, DONE, ORDERED = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
+# The outcome: nothing, and the general path is needed; all; or all, and the pairs are sorted in
+# ``memory.ordered``.
+NOTHING, DONE, ORDERED = np.int64(0), np.int64(1), np.int64(2)
 
 
 class Memory(NamedTuple):
     """Memory for one search; the lengths of the arrays limit the numbers of boxes, copies and keys."""
 
-    edges: npt.NDArray[np.float64]
-    """This and the next five are what `broadphase.kernels.strips.bin.equal_widths` takes."""
-    spanned: npt.NDArray[np.float64]
-    statistics: npt.NDArray[np.float64]
-    cuts: npt.NDArray[np.int64]
-    counts: npt.NDArray[np.int64]
-    lattice: npt.NDArray[np.floating[Any]]
     extents: npt.NDArray[np.floating[Any]]
-    """This and the next six are what the functions of `broadphase.kernels.strips.small_worlds` take."""
+    """This and the next six are what the functions above take."""
     places: npt.NDArray[np.floating[Any]]
     numbers: npt.NDArray[np.int32]
     copies: npt.NDArray[np.int32]
@@ -325,46 +316,18 @@ class Memory(NamedTuple):
 
 
 @jit
-def search_plane(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, limit, store, sort):
-    """All pairs of a small 2-D world.
+def search_small(boxes, flat, touching, rules, axes, lattice, most_crowding, memory, out, limit, store, sort):
+    """All pairs of a small world.
 
-    With ``planned``, ``axes`` and ``memory.lattice`` say how to divide it, and a copy may share its strip
-    with at most ``most_crowding`` others on average.  Returns the outcome (`NOTHING` to `ORDERED`), the
-    number of strips, the pairs, how many, and the tests.
+    ``axes`` and ``lattice`` say how to divide it.  A copy may share its strip with at most ``most_crowding``
+    others on average; if that is negative, `are_crowded` decides.  Returns the outcome (`NOTHING` to
+    `ORDERED`), the number of strips, the pairs, how many, and the tests.
     """
-    if not planned:
-        axes = (_plan(boxes, flat, memory), memory.cuts[0])
-    return _search(
-        boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, limit, store, sort
-    )
-
-
-@jit
-def search_space(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, limit, store, sort):
-    """`search_plane` for a 3-D world."""
-    if not planned:
-        axes = (_plan(boxes, flat, memory), memory.cuts[0], memory.cuts[1])
-    return _search(
-        boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, limit, store, sort
-    )
-
-
-@inline
-def _plan(boxes, flat, memory):
-    """Write into ``memory`` how to divide the world; returns the swept axis."""
-    cuts, counts, lattice = memory.cuts, memory.counts, memory.lattice
-    sample = memory.edges, memory.spanned, memory.statistics
-    swept, _ = plan_equal_widths(boxes, flat, *sample, cuts, counts, lattice)
-    return swept
-
-
-@inline
-def _search(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, limit, store, sort):
-    n, row, strips = boxes.shape[0], np.int64(memory.lattice[0, LAST]) + 1, np.int64(1)
+    n, strips = boxes.shape[0], np.int64(1)
     for cut in range(len(axes) - 1):
-        strips *= np.int64(memory.lattice[cut, LAST]) + 1
+        strips *= np.int64(lattice[cut, LAST]) + 1
     copies = _lay_end_to_end(
-        boxes, flat, axes, touching, rules.classes, planned, most_crowding, strips, row, memory
+        boxes, flat, axes, lattice, touching, rules.classes, most_crowding, strips, memory
     )
     if copies < 0:
         return NOTHING, strips, out, np.int64(0), np.int64(0)
@@ -377,21 +340,23 @@ def _search(boxes, flat, touching, rules, planned, axes, most_crowding, memory, 
 
 
 @inline
-def _lay_end_to_end(boxes, flat, axes, touching, classes, planned, most_crowding, strips, row, memory):
+def _lay_end_to_end(boxes, flat, axes, lattice, touching, classes, most_crowding, strips, memory):
     """Prepare all copies for the sweep; returns how many, or -1 if this world needs the general path."""
     n = boxes.shape[0]
     buckets = buckets_of(n, strips)
     if strips * buckets + 2 > memory.ends.shape[0]:
         return np.int64(-1)
-    place_buckets(flat, axes, memory.lattice, buckets, memory.extents, memory.places)
+    place_buckets(flat, axes, lattice, buckets, memory.extents, memory.places)
     extreme = find_keys(
         boxes, flat, axes, touching, memory.places, buckets, strips * buckets, memory.numbers, memory.copies
     )
-    made = add_copies(axes, row, buckets, n, memory.copies)
+    made = add_copies(axes, np.int64(lattice[0, LAST]) + 1, buckets, n, memory.copies)
     if extreme or made < 0:
         return np.int64(-1)
     copies, crowding, crush = count_keys(strips, buckets, made, memory.copies, memory.ends)
-    too_crowded = crowding > most_crowding * copies if planned else are_crowded(crowding, copies, strips)
+    too_crowded = crowding > most_crowding * copies
+    if most_crowding < 0.0:
+        too_crowded = are_crowded(crowding, copies, strips)
     if too_crowded or crush > CROWDED * copies:
         return np.int64(-1)
     put_in_place(

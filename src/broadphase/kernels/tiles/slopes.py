@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from broadphase.kernels.machine.floats import below_one
-from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
+from broadphase.kernels.machine.jit import common, holds_gil, inline, jit, rows
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.tiles.grid import (
     bounds_of_cell,
@@ -212,8 +212,8 @@ def cast_rays(grid, rays, tiles, distances, normals):
         )
 
 
-@holds_gil
-def sees(grid, x, y, to_x, to_y):
+@inline
+def _sees(grid, x, y, to_x, to_y):
     """Whether no solid tile and no slope is between two points; the same in both directions."""
     if to_x < x or (to_x == x and to_y < y):
         x, y, to_x, to_y = to_x, to_y, x, y
@@ -225,7 +225,10 @@ def sees(grid, x, y, to_x, to_y):
 
 
 @jit
-def see(grid, starts, ends, visible):
-    """`sees` for every row."""
+@rows(starts=(2,), ends=(2,))
+def see(grid, starts, ends):
+    """Whether no solid tile and no slope is between a point and another, row by row."""
+    visible = np.empty(starts.shape[0], np.bool_)
     for k in range(starts.shape[0]):
-        visible[k] = sees(grid, starts[k, 0], starts[k, 1], ends[k, 0], ends[k, 1])
+        visible[k] = _sees(grid, starts[k, 0], starts[k, 1], ends[k, 0], ends[k, 1])
+    return visible
