@@ -30,15 +30,6 @@ def all_overlaps(balls):
 
 
 @pytest.mark.smaller_set
-def test_of_two_equal_balls_the_one_stops_and_the_other_flies_on():
-    balls = two_balls()
-    for _ in range(90):
-        balls.step(FRAME)
-    assert balls.velocities.tolist() == [[0, 0], [30, 0]]
-    assert balls.positions[1, 0] - balls.positions[0, 0] > 10
-
-
-@pytest.mark.smaller_set
 @pytest.mark.parametrize("masses", [(1, 3), (3, 1), (1, 1e6), (1e-6, 1)])
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
 def test_a_head_on_collision_is_the_textbooks(masses, restitution):
@@ -141,17 +132,6 @@ def test_walls_reflect_a_ball_by_the_rest_of_its_path():
     balls.step(0.5)
     assert balls.positions.tolist() == [[93, 7]]
     assert balls.velocities.tolist() == [[-10, 10]]
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("speed", [1e4, 1e9, 1e100])
-@pytest.mark.parametrize("gravity", [(0, 0), (0, 100)])
-def test_no_ball_leaves_its_walls_however_fast(speed, gravity):
-    balls = BallSimulation(20, radius=5, bounds=BOX, speed=speed, gravity=gravity, seed=5)
-    for _ in range(30):
-        balls.step(FRAME)
-        assert (balls.boxes[:, :2] >= 0).all()
-        assert (balls.boxes[:, 2:] <= 100).all()
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.3, 1.0]), st.floats(-400, 400))

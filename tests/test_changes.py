@@ -84,20 +84,6 @@ def test_few_queries_find_what_a_few_moves_change(index):
 
 
 @pytest.mark.smaller_set
-def test_stayed_can_be_read_after_the_index_has_changed(index):
-    index.move(5, [1000, 0, 1001, 1])
-    first = index.changes()
-    index.move_many([5, 8], [[50, 0, 61, 1], [1000, 0, 1001, 1]])
-    second = index.changes()
-    index.clear()
-    third = index.changes()
-    assert first.stayed.tolist() == all_pairs_but(4, 5)
-    assert second.stayed.tolist() == all_pairs_but(4, 5, 7, 8)
-    assert third.stayed.tolist() == []
-    assert third.ended.tolist() == all_pairs_but(7, 8)
-
-
-@pytest.mark.smaller_set
 def test_what_was_returned_is_the_callers(index):
     index.move(5, [1000, 0, 1001, 1])
     changes = index.changes()

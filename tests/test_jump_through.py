@@ -2,75 +2,9 @@
 
 import pickle
 
-import numpy as np
 import pytest
 
 import broadphase as bp
-
-SIDES = ("left", "right", "top", "bottom")
-
-
-def twins(seed, sides):
-    """The same level with one-way tiles and with one-way bodies, and the same movers."""
-    rng = np.random.default_rng(seed)
-    solid, cells = np.zeros((12, 12), np.bool_), np.zeros((12, 12), np.bool_)
-    cells[1::2, 1::2] = rng.random((6, 6)) < 0.6  # none beside another, whose common corner is either's
-    solid[-1] = True
-    worlds = bp.World(), bp.World()
-    for k, world in enumerate(worlds):
-        world.tiles = bp.TileMap(solid & ~cells, 16)
-        for row, column in np.argwhere(cells).tolist():
-            if k == 0:
-                world.tiles.set_one_way(column, row, sides)
-            else:
-                world.add(bp.Box(16 * column, 16 * row, 16, 16), tag="plank", static=True).one_way = sides
-        for number, (x, y) in enumerate(np.random.default_rng(seed + 50).uniform(0, 180, (10, 2)).tolist()):
-            kinds = bp.Box(x, y, 9, 11), bp.Circle(x, y, 6), bp.RoundedBox(x, y, 12, 12, 4)
-            mover = kinds[number % 3]
-            if world.blocker(mover) is None:
-                world.add(mover, tag="mover")
-    assert len(worlds[0].bodies("mover")) == len(worlds[1].bodies("mover"))
-    return worlds
-
-
-def steps(name, world, movers, ways):
-    if name == "move":
-        for body, way in zip(movers, ways.tolist(), strict=True):
-            world.move(body, *way)
-    elif name == "walk":
-        for body, way in zip(movers, ways.tolist(), strict=True):
-            world.walk(body, *way)
-    elif name == "general":
-        for body, way in zip(movers, ways.tolist(), strict=True):
-            world.move(body, *way, lambda hit: "slide")
-    elif name == "move_many":
-        movers.move(ways)
-    elif name == "walk_many":
-        movers.walk(*ways.T)
-    else:
-        movers.velocities = ways
-        world.step(1.0)
-
-
-@pytest.mark.covering
-@pytest.mark.parametrize("sides", ["top", ("top", "left"), ("bottom", "right")])
-@pytest.mark.parametrize("name", ["move", "general", "walk", "move_many", "walk_many", "step"])
-def test_bodies_let_through_what_tiles_let_through(name, sides):
-    stopped = 0
-    for seed in range(3):
-        tiles, bodies = twins(seed, sides)
-        rng = np.random.default_rng(seed)
-        for _ in range(20):
-            ways = rng.uniform(-1, 1, (len(tiles.bodies("mover")), 2)) * (7, 14) + (0, 3)
-            for world in (tiles, bodies):
-                steps(name, world, world.bodies("mover"), ways)
-            there, here = tiles.bodies("mover").positions, bodies.bodies("mover").positions
-            assert np.allclose(there, here, rtol=0, atol=1e-9), seed
-        for body in bodies.bodies("mover"):
-            ground = bodies.grounded(body)
-            stopped += ground is not None and isinstance(ground.other, bp.Body)
-    if "top" in sides:
-        assert stopped > 1
 
 
 def test_a_lift_to_jump_through_carries_what_stands_on_it_and_pushes_nobody_below():
@@ -217,51 +151,6 @@ def test_what_starts_in_a_wall_is_not_pushed_out_of_a_plank(many):
     else:
         world.walk(hero, 0, 1)
     assert hero.position == (20, 61)
-
-
-def crowd_among_planks(seed):
-    """Planks of all shapes, some of which move, boxes that block, and box and round walkers anywhere."""
-    rng = np.random.default_rng(seed)
-    world = bp.World()
-    world.add(bp.Box(-50, 200, 300, 20), static=True)
-    for k, (x, y) in enumerate(rng.uniform(0, 190, (24, 2)).tolist()):
-        slanted = [(x, y), (x + 30, y - rng.uniform(-30, 30)), (x + 30, y + 34), (x, y + 34)]
-        kinds = bp.Box(x, y, 30, 5), bp.Polygon(slanted), bp.Circle(x, y, 8), bp.Box(x, y, 12, 12)
-        body = world.add(kinds[k % 4], static=bool(rng.random() < 0.8))
-        if k % 4 < 3:
-            body.one_way = [side for side in SIDES if rng.random() < (0.9 if side == "top" else 0.3)]
-    walkers = []
-    for k, (x, y) in enumerate(rng.uniform(0, 190, (24, 2)).tolist()):
-        kinds = bp.Box(x, y, 9, 11), bp.Circle(x, y, 5), bp.Capsule(x, y, x, y + 6, 4)
-        walkers.append(world.add(kinds[k % 3], tag="walker"))
-        if k % 8 == 0:
-            walkers[-1].one_way = "top"
-    return world, walkers
-
-
-@pytest.mark.parametrize("movers_block", [False, True])
-@pytest.mark.parametrize("down", [(0, 1), (0, -1)])
-def test_many_walk_among_planks_as_each_alone(down, movers_block):
-    met = 0
-    for seed in range(4):
-        (one, alone), (many, together) = crowd_among_planks(seed), crowd_among_planks(seed)
-        movers = [] if movers_block else [body for body in one.bodies() if not body.static]
-        rng = np.random.default_rng(seed)
-        for k in range(8):
-            ways = rng.uniform(-1, 1, (len(alone), 2)) * (9, 16) + (0, 4 * down[1])
-            rules = {"snap": 3.0, "step": 4.0, "corner": 2.0, "drop": k % 4 == 3, "down": down}
-            each = zip(alone, ways.tolist(), strict=True)
-            walks = [one.walk(body, *way, ignore=movers, **rules) for body, way in each]
-            found = many.walk_many(together, *ways.T, movers_block=movers_block, **rules)
-            assert found.places.tolist() == [[walk.x, walk.y] for walk in walks], (seed, k)
-            normals = [walk.normal or (np.nan, np.nan) for walk in walks]
-            assert np.array_equal(found.normals, normals, equal_nan=True)
-            hits = [(at, hit) for at, walk in enumerate(walks) for hit in walk.hits]
-            assert found.hits.movers.tolist() == [at for at, _ in hits]
-            assert found.hits.others.tolist() == [hit.other.id for _, hit in hits]
-            assert found.hits.times.tolist() == [hit.time for _, hit in hits]
-            met += sum(hit.other.one_way != () for _, hit in hits)
-    assert met > 50
 
 
 @pytest.mark.parametrize("shape", ["box", "circle"])

@@ -115,26 +115,6 @@ def test_a_sensor_that_is_moved_is_met_where_it_was_by_few_and_by_many():
 # ---- periods
 
 
-@pytest.mark.parametrize("how", ["move", "step", "move_many"])
-def test_one_way_bodies_block_across_the_edge_of_a_period(how):
-    world = bp.World(period=(100, 100))
-    plank = world.add(bp.Box(0, 10, 40, 5), static=True)
-    plank.one_way = "top"
-    heroes = [world.add(bp.Box(10, 80, 8, 8))]
-    if how == "move_many":
-        heroes += [world.add(bp.Box(k, 80, 1, 8)) for k in range(30)]
-        world.move_many(heroes, 0, 40)
-    elif how == "step":
-        heroes[0].velocity = 0, 40
-        world.step(1.0)
-    else:
-        world.move(heroes[0], 0, 40)
-    assert {hero.y for hero in heroes} == {2.0}
-    assert all(world.grounded(hero).other is plank for hero in heroes)
-    assert world.shape_cast(bp.Box(10, 80, 8, 8), 0, 40).y == 94 or how != "move"
-    assert world.push(plank, 0, -5).carried == heroes
-
-
 def test_tiles_beyond_the_edge_block_what_was_pushed_out_of_a_wall():
     solid = np.zeros((10, 10), bool)
     solid[:, 0] = True

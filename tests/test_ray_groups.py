@@ -61,27 +61,6 @@ def test_groups_hit_what_each_ray_hits_alone(name, dim, kinds):
 
 
 @both_dimensions
-@pytest.mark.parametrize("name", ["fractions", "everywhere"])
-def test_groups_hit_the_nearest_of_all_boxes(name, dim):
-    boxes, env, places, ways, far = scene(name, dim)
-    index = bp.BoxTree(dim=dim)
-    index.insert_many(boxes, env=env)
-    ways = ways[20:]
-    hits = index.raycast(places[:, None], ways, far)
-    unit = ways / np.abs(ways).max(axis=1, keepdims=True)
-    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
-    for world, at in enumerate(places):
-        own = np.flatnonzero((env == world) | (env == -1))
-        times = (boxes[own].reshape(-1, 1, 2, dim) - at) / unit[:, None]
-        enters, leaves = np.maximum(times.min(axis=2).max(axis=2), 0.0), times.max(axis=2).min(axis=2)
-        apart = np.where(enters <= np.minimum(leaves, far), enters, np.inf)
-        np.testing.assert_allclose(hits.distances[world], apart.min(axis=0), rtol=1e-12)
-        first = np.where(np.isinf(apart.min(axis=0)), -1, own[apart.argmin(axis=0)])
-        np.testing.assert_array_equal(hits.ids[world], first)
-    assert 0 < (hits.ids >= 0).mean() < 1
-
-
-@both_dimensions
 def test_what_rays_of_a_group_pass_through(dim):
     boxes, env, places, ways, far = scene("everywhere", dim)
     index = bp.BoxTree(dim=dim)
