@@ -122,12 +122,8 @@ def test_update_and_restore_are_refused_within_a_call():
 @pytest.mark.smaller_set
 def test_bad_listeners_are_refused():
     world = World()
-    with pytest.raises(TypeError, match="a must be one tag"):
-        world.on(None, "b")
     with pytest.raises(TypeError, match="b must be one tag"):
         world.on("a", ["b", "c"])
-    with pytest.raises(TypeError, match="stay must be a function"):
-        world.on("a", "b", stay=3)
     with pytest.raises(TypeError, match="unhashable"):
         world.on({}, "b")
     with pytest.raises(TypeError, match="begin must be a function"):

@@ -176,9 +176,6 @@ def test_mistakes_are_named_at_once_and_by_public_names():
             world.update(1 / 60)
         with pytest.raises(TypeError, match=r"^World\.query_box\(\)"):
             world.query_box()
-        for moment in (3, None, "now"):
-            with pytest.raises(TypeError, match="moment must be a Snapshot"):
-                world.restore(moment)
     for period in (None, (10, 10)):
         with pytest.raises(TypeError, match=r"^Index\.insert\(\)"):
             bp.BoxTree(period=period).insert()
