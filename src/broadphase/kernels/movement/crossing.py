@@ -118,38 +118,38 @@ def _cross(shapes, row, way, swept, table, other, period, memory, out, found):
     xs, ys, other_xs, other_ys, only, nothing = memory
     soonest, boxes = NEVER, shapes.kinds[row] == BOX and table.kinds[other] == BOX
     least_x, most_x, least_y, most_y = turns_between(swept, bounds_of(table, other), period)
-    for turns in range((most_x + 1 - least_x) * (most_y + 1 - least_y)):
-        across, down = divmod(turns, most_y + 1 - least_y)
-        other_xs[0] = shifted(table.x[other], least_x + across, period[0])
-        other_ys[0] = shifted(table.y[other], least_y + down, period[1])
-        # Most are near, but not on the path: 5 ns for each instead of 50.
-        place = other_xs[0], other_ys[0]
-        if not bounds_overlap(swept, bounds_at(table, other, place[0], place[1])) or (
-            first == last and passes_beside(shapes, row, start, end, table, other, place)
-        ):
-            continue
-        right, bottom = other_xs[0] + table.width[other], other_ys[0] + table.height[other]
-        since = 0.0
-        xs[0], ys[0] = start[0], start[1]
-        for leg in range(first, last + 1):
-            to_x, to_y, until = end[0], end[1], 1.0
-            if leg < last:
-                to_x, to_y, until = bends[leg, at], bends[leg, at + 1], bends[leg, when]
-            if leg == first or to_x != xs[0] or to_y != ys[0]:
-                if boxes:  # without tables for one shape, in a third of the time
-                    path = xs[0], ys[0], shapes.width[row], shapes.height[row], to_x, to_y
-                    hit = cross_box(path, (other_xs[0], other_ys[0], right, bottom))
-                else:
-                    mover, one = shape_at(shapes, row, xs, ys), shape_at(table, other, other_xs, other_ys)
-                    hit = _on_leg(mover, to_x, to_y, one, only, nothing)
-                if hit[0] <= 1.0:
-                    time = since + hit[0] * (until - since)
-                    if time < soonest:
-                        soonest = out[found, 0] = time
-                        out[found, 1], out[found, 2], out[found, 3], out[found, 4] = hit[1:]
-                        out[found, 5], out[found, 6], out[found, 7] = float(other), -1.0, -1.0
-                    break
-            xs[0], ys[0], since = to_x, to_y, until
+    for across in range(least_x, most_x + 1):
+        other_xs[0] = shifted(table.x[other], across, period[0])
+        for down in range(least_y, most_y + 1):
+            other_ys[0] = shifted(table.y[other], down, period[1])
+            # Most are near, but not on the path: 5 ns for each instead of 50.
+            place = other_xs[0], other_ys[0]
+            if not bounds_overlap(swept, bounds_at(table, other, place[0], place[1])) or (
+                first == last and passes_beside(shapes, row, start, end, table, other, place)
+            ):
+                continue
+            right, bottom = other_xs[0] + table.width[other], other_ys[0] + table.height[other]
+            since = 0.0
+            xs[0], ys[0] = start[0], start[1]
+            for leg in range(first, last + 1):
+                to_x, to_y, until = end[0], end[1], 1.0
+                if leg < last:
+                    to_x, to_y, until = bends[leg, at], bends[leg, at + 1], bends[leg, when]
+                if leg == first or to_x != xs[0] or to_y != ys[0]:
+                    if boxes:  # without tables for one shape, in a third of the time
+                        path = xs[0], ys[0], shapes.width[row], shapes.height[row], to_x, to_y
+                        hit = cross_box(path, (other_xs[0], other_ys[0], right, bottom))
+                    else:
+                        mover, one = shape_at(shapes, row, xs, ys), shape_at(table, other, other_xs, other_ys)
+                        hit = _on_leg(mover, to_x, to_y, one, only, nothing)
+                    if hit[0] <= 1.0:
+                        time = since + hit[0] * (until - since)
+                        if time < soonest:
+                            soonest = out[found, 0] = time
+                            out[found, 1], out[found, 2], out[found, 3], out[found, 4] = hit[1:]
+                            out[found, 5], out[found, 6], out[found, 7] = float(other), -1.0, -1.0
+                        break
+                xs[0], ys[0], since = to_x, to_y, until
     return soonest != NEVER
 
 

@@ -232,20 +232,20 @@ def _is_clear(shapes, row, dx, dy, table, buffers, blockers):
 
     Most of what is near is beside the path: a body that was stopped lies flush with a wall.
     """
+    if blockers == 0:
+        return True
     bounds, is_box = bounds_of(shapes, row), shapes.kinds[row] == BOX
     box = bounds[0], bounds[1], shapes.width[row], shapes.height[row]
     swept = swept_region(*box, dx, dy, False)
-    padded = enlarged(swept_bounds(bounds, dx, dy, _padding(bounds, dx, dy)))
     start = shapes.x[row], shapes.y[row]
     goal = start[0] + dx, start[1] + dy
     for k in range(blockers):
         if buffers.sides[k] & STARTS_IN != 0:  # what it leaves straight, it does not come back to
             continue
         other = np.int64(buffers.near[k])
-        region, place = (
-            swept if is_box and table.kinds[other] == BOX else padded,
-            (table.x[other], table.y[other]),
-        )
+        region, place = swept, (table.x[other], table.y[other])
+        if not is_box or table.kinds[other] != BOX:
+            region = enlarged(swept_bounds(bounds, dx, dy, _padding(bounds, dx, dy)))
         if bounds_overlap(edges_of_body(buffers.boxes, k), region) and not passes_beside(
             shapes, row, start, goal, table, other, place
         ):
