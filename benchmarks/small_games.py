@@ -68,11 +68,12 @@ class Towers:
         for _ in range(n):
             Creep(self.creeps, chance, side)
 
-    def targets(self):
-        """The nearest creep in range of each tower."""
+    def aimed(self):
+        """The towers that may shoot, and the nearest creep in range of each."""
         if self.changed:
-            near = bp.in_range(self.towers, self.creeps, REACH, sort="distance")
-            return [creeps[0] if creeps else None for creeps in near]
+            ready = [tower for tower in self.towers if tower.wait == 0]
+            near = bp.in_range(ready, self.creeps, REACH, sort="distance")
+            return [(tower, creeps[0]) for tower, creeps in zip(ready, near, strict=True) if creeps]
         found = []
         for tower in self.towers:
             here, best, target = pygame.Vector2(tower.rect.center), REACH, None
@@ -80,19 +81,20 @@ class Towers:
                 distance = here.distance_to(creep.rect.center)
                 if distance < best or (distance == best and target is None):
                     best, target = distance, creep
-            found.append(target)
+            if target is not None and tower.wait == 0:
+                found.append((tower, target))
         return found
 
     def frame(self):
         """Walk, aim, shoot, hit."""
         self.creeps.update()
         self.shots.update()
-        for tower, target in zip(self.towers, self.targets(), strict=True):
+        for tower in self.towers:
             tower.wait = max(tower.wait - 1, 0)
-            if target is not None and tower.wait == 0:
-                x, y = (b - a for a, b in zip(tower.rect.center, target.rect.center, strict=True))
-                Shot(self.shots, tower.rect.center, (x // 8, y // 8))
-                tower.wait = 12
+        for tower, target in self.aimed():
+            x, y = (b - a for a, b in zip(tower.rect.center, target.rect.center, strict=True))
+            Shot(self.shots, tower.rect.center, (x // 8, y // 8))
+            tower.wait = 12
         for creeps in self.collide(self.shots, self.creeps, True, False).values():
             for creep in creeps:
                 creep.health -= 1
