@@ -99,6 +99,17 @@ def test_a_walker_pushes_a_row_of_crates_until_a_wall_holds_them():
     assert crates.positions[:, 0].tolist() == [176, 188]
 
 
+@pytest.mark.parametrize("gap", [0, 2])
+def test_crates_on_each_other_are_pushed_together(gap):
+    """Each by as much as is left of the way where the walker meets it."""
+    world, hero, _ = room()
+    upper, lower, beyond = world.add_many(
+        [[10, 34, 18, 42], [10 + gap, 42, 18 + gap, 50], [18, 36, 19, 40]], tag="crate"
+    )
+    assert world.walk(hero, 6, 1, pushes="crate").x == 6
+    assert (upper.x, lower.x, beyond.x) == (16, 16, 24)
+
+
 def test_what_is_pushed_is_in_contact_with_what_pushes_it():
     world, hero, crates = room()
     seen = []

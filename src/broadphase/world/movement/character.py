@@ -76,10 +76,11 @@ class Character:
             return self._walk(row, displacement, known, ahead, ignored)
         self._check_shapes([row])
         pushed = motion.ahead_of(row, exchanged(along, 0.0, known), pushes, ignored)
-        with Rollback(self._state, np.array([row, *(other for other, _, _ in pushed)], np.int32)):
+        made = {other for _, other, _, _ in pushed}
+        with Rollback(self._state, np.array([row, *made], np.int32)):
             # Those that make way are in each other's way only by rounding: none stops at or steps onto them.
-            others, free = ignored.union([row], (other for other, _, _ in pushed)), bool(pushed)
-            for other, way, _ in reversed(pushed):
+            others, free = ignored.union([row], made), bool(pushed)
+            for _, other, way, _ in reversed(pushed):
                 hits = motion.move_row(other, *way, "touch", others).hits
                 # One that was pushed out of its floor has made way, too.
                 if any(hit.normal[0] * way[0] + hit.normal[1] * way[1] < 0.0 for hit in hits):
@@ -87,16 +88,14 @@ class Character:
             if free:
                 x, y, noted = store.x.item(row), store.y.item(row), len(self._state.contacts.notes)
                 gone = self._walk(row, exchanged(along, 0.0, known), known, 0.0, others)
-                if any(motion.overlap(row, other) for other, _, _ in pushed):  # it came down a slope into one
+                if any(motion.overlap(row, other) for other in made):  # it came down a slope into one
                     store.put(row, x, y)
                     self._state.contacts.forget(noted)
                     free = False
             if not free:
                 return self._walk(row, displacement, known, ahead, ignored)
-            pusher = row
-            for other, _, normal in pushed:
+            for pusher, other, _, normal in pushed:
                 self._state.contacts.note(pusher, other, normal, stopped=True)
-                pusher = other
             fallen = self._walk(row, exchanged(0.0, down, known), known, ahead, ignored)
             share = abs(along) / (abs(along) + abs(down))
             before = {hit.other for hit in gone.crossed}

@@ -116,36 +116,45 @@ class Motion:
 
     def ahead_of(
         self, row: int, way: tuple[float, float], tags: frozenset[Any], ignored: Ignored
-    ) -> list[tuple[int, tuple[float, float], tuple[float, float]]]:
-        """The bodies with some tags that one pushes along an axis, the nearest first.
+    ) -> list[tuple[int, int, tuple[float, float], tuple[float, float]]]:
+        """The bodies with some tags that one pushes along an axis, and those that they push, after them.
 
-        Each with its way, and the normal out of it at which it is pushed.
+        Each with what pushes it, its way, and the normal out of it at which it is pushed.
         """
-        store = self._store
-        behind = {row, *ignored}
-        chain: list[tuple[int, tuple[float, float], tuple[float, float]]] = []
+        store, behind = self._store, {row, *ignored}
+        found: list[tuple[int, int, tuple[float, float], tuple[float, float]]] = []
 
         def makes_way(hit: Hit) -> bool:
             other = hit.other
             return isinstance(other, Body) and not (store.static[other.id] or tags.isdisjoint(other.tags))
 
-        while any(way) and len(chain) < _MOST_PUSHED:
-            cast = self.dry(row, *way, "touch", behind)
-            if not (cast.hits and makes_way(cast.hits[0])):
-                break
-            other = cast.hits[0].other
-            beside = self.dry(row, *way, "touch", {*behind, other.id}).hits
-            if beside and not makes_way(beside[0]):
-                near = _FLUSH * max(self._space.largest, *map(abs, store.bounds(row)))
-                if math.dist(beside[0].touch, cast.hits[0].touch) <= near:
+        def look(pusher: int, way: tuple[float, float]) -> None:
+            met, passed, stop = list[Movement](), {*behind}, None
+            while any(way) and stop is None and len(found) + len(met) < _MOST_PUSHED:
+                cast = self.dry(pusher, *way, "touch", passed)
+                if not cast.hits:
+                    break
+                if makes_way(cast.hits[0]):
+                    met.append(cast)
+                    passed.add(cast.hits[0].other.id)
+                else:
+                    stop = cast.hits[0].touch
+            near = _FLUSH * max(self._space.largest, *map(abs, store.bounds(pusher)))
+            for cast in met:
+                hit, other = cast.hits[0], cast.hits[0].other.id
+                if stop is not None and math.dist(stop, hit.touch) <= near:
                     break  # it is stopped by what it meets at once
-            # What is left from where it touches, with its gap to what is round or slanted.
-            start, ahead = store.places(np.array([row]))[0], np.array(way)
-            left_x, left_y = (start + ahead - self.end_of(cast, start, ahead)).tolist()
-            row, way = other.id, (left_x, left_y)
-            behind.add(row)
-            chain.append((row, way, cast.hits[0].normal))
-        return chain
+                if other in behind:
+                    continue  # by one that it pushes
+                # What is left from where it touches, with its gap to what is round or slanted.
+                start, ahead = store.places(np.array([pusher]))[0], np.array(way)
+                left_x, left_y = (start + ahead - self.end_of(cast, start, ahead)).tolist()
+                behind.add(other)
+                found.append((pusher, other, (left_x, left_y), hit.normal))
+                look(other, (left_x, left_y))
+
+        look(row, way)
+        return found
 
     def blocker(self, shape: Shape | Body, ignore: Any) -> object | None:
         """See `World.blocker`."""
