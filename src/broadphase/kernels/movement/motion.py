@@ -192,9 +192,6 @@ def take_moved(bodies, alive, index, ids, shapes):
 
 ALWAYS, IF_FREE, ONLY_TEST = 0, 1, 2  # when a body moves: always, only if nothing is hit, or not at all
 
-# How far around a path is searched: as far as a box sweeps (for other shapes as `PADDED`), with room for
-# the gap before sloped surfaces, or for any change of direction.
-EXACT, PADDED, WIDE = 1, 2, 3
 CROWDED = 4  # beside the results of `path.follow`: more images are near than the memory holds
 ALL_OF_THEM = -1  # in place of layers: what is near blocks, whatever its rules
 
@@ -209,18 +206,19 @@ def _padding(bounds, dx, dy):
 
 
 @holds_gil
-def region_of(shapes, row, dx, dy, mirrored, reach):
-    """A box around everything that body ``row`` can meet on its path; infinite if that leads nowhere."""
+def region_of(shapes, row, dx, dy, mirrored, turns):
+    """A box around everything that body ``row`` can meet on its path; infinite if that leads nowhere.
+
+    With ``mirrored``, for a bounce, to both sides; if it ``turns``, its path may change to any direction.
+    """
     x, y = shapes.x[row], shapes.y[row]
     far_x, far_y = max(abs(dx), abs(x + dx)), max(abs(dy), abs(y + dy))
     bounds, far = bounds_of(shapes, row), abs(dx) + abs(dy)
     pad = _padding(bounds, dx, dy)
-    if reach == EXACT and shapes.kinds[row] == BOX:
-        region = swept_region(x, y, shapes.width[row], shapes.height[row], dx, dy, mirrored)
-    elif reach == WIDE:
-        region = widened(bounds, far + pad)
-    else:
-        region = swept_bounds(bounds, dx, dy, pad)
+    region = swept_bounds(bounds, dx, dy, pad)
+    if turns or mirrored:
+        across, down = (far + pad, far + pad) if turns else (abs(dx) + pad, abs(dy) + pad)
+        region = bounds[0] - across, bounds[1] - down, bounds[2] + across, bounds[3] + down
     left, top, right, bottom = enlarged(region)
     ends = far_x < FARTHEST and far_y < FARTHEST and right - left < math.inf and bottom - top < math.inf
     return (left, top, right, bottom) if ends else _EVERYWHERE
@@ -537,7 +535,7 @@ def put_region(region, pad, m, space, out):
 
 
 @jit
-def regions_of(shapes, rows, displacements, responses, pushes, begin, reach, space, out):
+def regions_of(shapes, rows, displacements, responses, pushes, begin, turns, space, out):
     """`region_of` for many bodies from ``begin`` on, each of which may be pushed before it moves.
 
     Movers whose paths lead nowhere may meet everything.  ``space`` are the period, and how far shapes reach
@@ -546,7 +544,7 @@ def regions_of(shapes, rows, displacements, responses, pushes, begin, reach, spa
     """
     for m in range(begin, rows.shape[0]):
         dx, dy = displacements[m, 0], displacements[m, 1]
-        region = region_of(shapes, rows[m], dx, dy, responses[m] == BOUNCE, reach)
+        region = region_of(shapes, rows[m], dx, dy, responses[m] == BOUNCE, turns)
         put_region(region, pushes[m], m, space, out)
 
 

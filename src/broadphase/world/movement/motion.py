@@ -277,9 +277,9 @@ class Motion:
         """What `kernel.move_body` returns, and whether images took part; the hits are in `buffers`."""
         store, space, broad_phase, grid = self._store, self._space, self._broad_phase, self._state.grid
         shapes = store.table.columns if store.any_round else store.table.places
-        reach, needed = kernel.EXACT, None
+        turns, needed = False, None
         while True:
-            searched = needed or kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
+            searched = needed or kernel.region_of(shapes, row, dx, dy, code == BOUNCE, turns)
             if searched[0] == -math.inf:
                 checked_displacement(store.x.item(row), dx, "dx")
                 checked_displacement(store.y.item(row), dy, "dy")
@@ -303,10 +303,9 @@ class Motion:
                 return swept, across
             if swept[0] == FULL:
                 broad_phase.reserve(2 * len(broad_phase.buffers.near))
-            elif reach == kernel.WIDE:
-                needed = united(searched, broad_phase.buffers.numbers[:4].tolist())
             else:
-                reach += 1
+                needed = united(searched, broad_phase.buffers.numbers[:4].tolist()) if turns else None
+                turns = True
 
     def hits_found(self, row: int, found: Floats, response: Answer, stops: bool) -> list[Hit]:
         """The hits that a kernel has written; a body that was stopped is in contact with what stopped it."""

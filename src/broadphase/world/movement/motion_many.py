@@ -258,9 +258,9 @@ class _Call:
         state, store, rows = self._state, self._store, self._rows
         space, grid, out = state.space, state.grid, (self._regions, self._across)
         # A round body or a slope may turn a path to any side.
-        reach = kernel.WIDE if store.any_round or len(grid.ground) else kernel.EXACT
+        turns = bool(store.any_round or len(grid.ground))
         known = rows, self._displacements, self._responses
-        around = self._pushes, begin, reach, (space.lengths, space.low, space.high), out
+        around = self._pushes, begin, turns, (space.lengths, space.low, space.high), out
         kernel.regions_of(store.table.columns, *known, *around)
         near = state.broad_phase.near_regions(rows, self._regions, self._layers | self._waits << MOVING)
         self._near = near.without(self._ignored) if self._ignored else near

@@ -61,8 +61,8 @@ class Path:
         """By row; for a function only those that were ever near, as it may remove some."""
         self.opened: set[int] = set()
         """The rows of bodies near the path that let it through."""
-        self._shared = True
-        """Whether its memory is that of all paths that no function interrupts."""
+        self._spare = state.broad_phase.spare
+        self._buffers, self._frame = self._spare.pop() if self._spare else self._memory(FEW)
 
     def cast(self, dx: float, dy: float, response: Answer, others: Sequence[Shape] = ()) -> Movement:
         """Move it; one-way bodies that any of the ``others`` is inside of do not block."""
@@ -71,8 +71,7 @@ class Path:
         self._mover = self.shape._replace(x=self.shape.x.copy(), y=self.shape.y.copy())
         self._look(self._region(dx, dy, code == sweep.BOUNCE))
         self._go(dx, dy, code)
-        hits = self._named(0, response)
-        return self._moved(dx, dy, hits, code != sweep.CROSS)
+        return self._moved(dx, dy, self._named(0, response), code != sweep.CROSS)
 
     def ask(
         self, dx: float, dy: float, function: Callable[[Hit], Answer | None]
@@ -83,10 +82,8 @@ class Path:
         removes counts from the next movement on.  What it starts in and crosses is no obstacle until the end.
         """
         self._mover = self.shape._replace(x=self.shape.x.copy(), y=self.shape.y.copy())
-        self._shared, self._bodies = False, {}
-        spare = self._state.broad_phase.spare
-        self._buffers, self._frame = spare.pop() if spare else self._memory(FEW)
-        self._look(self._region(dx, dy, True, motion.WIDE))
+        self._bodies = {}
+        self._look(self._region(dx, dy, True, True))
         hits: list[Hit] = []
         ignored: list[Hit] = []
         overlaps, frame = self._overlaps(), self._frame
@@ -123,7 +120,6 @@ class Path:
                 else:
                     hits.append(kept)
             if state == path.DONE:
-                spare.append((self._buffers, self._frame))
                 return self._moved(dx, dy, hits, False), ignored
             if state == path.TOO_FAR or known == len(self._buffers.hits):
                 self._make_room(state)
@@ -132,6 +128,7 @@ class Path:
         """The first blocker that it overlaps: a body, else a `Tile`."""
         self._look(self._region(0.0, 0.0, False))
         found = self._overlaps()
+        self._spare.append((self._buffers, self._frame))
         return found[0].other if found else None
 
     def _overlaps(self) -> list[Hit]:
@@ -151,15 +148,13 @@ class Path:
                 rows = rows[~np.isin(rows, [*self._ignored])]
         table, lengths = store.table.columns, self._state.space.lengths
         while True:
-            if self._shared:
-                self._buffers, self._frame = broad_phase.buffers, broad_phase.frame
             around, images = (store.marks, self._one_way, self._layers), (self._frame, lengths)
             known = self.shape, table, around, self._row, rows, region, images, self._buffers
             self._near, opened = motion.lay_out(*known)
             if self._near >= 0:
                 break
             self._reserve(2 * len(self._buffers.near))
-        if not self._shared:
+        if self._bodies is not store.bodies:
             bodies, owners = store.bodies, self._frame.owners[: self._near].tolist()
             self._bodies.update((owner, bodies[owner]) for owner in owners)
             self.opened.update(self._buffers.open[:opened].tolist())
@@ -175,9 +170,6 @@ class Path:
 
     def _reserve(self, rows: int) -> None:
         """Memory for so many bodies, or images of them; what is known of the path stays."""
-        if self._shared:
-            self._state.broad_phase.reserve(rows)
-            return
         kept = {name: getattr(self._buffers, name) for name in ("hits", "held", "numbers", "counts")}
         self._buffers, self._frame = self._memory(rows)
         self._buffers = self._buffers._replace(**kept)
@@ -192,8 +184,8 @@ class Path:
             is_it = (frame.owners[:near] == row) & (frame.x[:near] == x) & (frame.y[:near] == y)
             self._buffers.sides[:near][is_it] = 0
 
-    def _region(self, dx: float, dy: float, mirrored: bool, reach: int = motion.EXACT) -> Bounds:
-        region: Bounds = motion.region_of(self._mover, 0, dx, dy, mirrored, reach)
+    def _region(self, dx: float, dy: float, mirrored: bool, turns: bool = False) -> Bounds:
+        region: Bounds = motion.region_of(self._mover, 0, dx, dy, mirrored, turns)
         return region
 
     # ---- the path
@@ -222,10 +214,7 @@ class Path:
             self._look(united(self.searched, self._buffers.numbers[:4].tolist()))
         else:
             hits = self._buffers.hits
-            buffers = self._buffers._replace(hits=np.concatenate((hits, np.empty_like(hits))))
-            self._buffers = buffers
-            if self._shared:
-                self._state.broad_phase.buffers = buffers
+            self._buffers = self._buffers._replace(hits=np.concatenate((hits, np.empty_like(hits))))
 
     def _named(self, first: int, response: Answer | Literal[""]) -> list[Hit]:
         """The hits from ``first`` on."""
@@ -242,6 +231,7 @@ class Path:
         if stops:
             near, sides = np.arange(self._near, dtype=np.int32), self._buffers.sides
             reached = sweep_shapes.sides_reached(self._mover, dx, dy, self._table, near, sides, self._grid)
+        self._spare.append((self._buffers, self._frame))
         return Movement(self._mover.x.item(), self._mover.y.item(), tuple(hits), (), reached)
 
 
