@@ -50,7 +50,8 @@ class TreeArrays:
         """The place of each id's slot; -1 where it has none."""
         self.reach: npt.NDArray[np.floating[Any]] = np.zeros(ids, dtype)
         """How much wider than its box an id's slot is made on every side."""
-        kernel.clear_nodes(self.edges, self.children, self.links)
+        self.edges[: self.rows], self.children[0], self.links[0] = np.nan, 0, (-1, 2)
+        self.children[0, kernel.USED] = 1
 
     @cached_property
     def scratch(self) -> tuple[npt.NDArray[Any], ...]:

@@ -54,18 +54,6 @@ ABOVE = 0
 COUNT = 1
 
 
-@jit
-def clear_nodes(edges, children, links):
-    """Empty both trees."""
-    for k in range(WIDTH):
-        children[0, k] = 0
-        for row in range(edges.shape[0] // children.shape[0]):
-            edges[row, k] = np.nan
-    children[0, USED] = 1
-    links[0, ABOVE] = -1
-    links[0, COUNT] = 2
-
-
 @inline
 def new_node(edges, children, links, rows):
     """A node without children; the caller has checked that one is left."""
