@@ -85,3 +85,9 @@ class TestDemo:
         monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
         monkeypatch.setitem(sys.modules, "matplotlib", None)
         assert 'python -m pip install "broadphase[cli]"' in refused(capfd, "demo")
+
+    def test_where_no_picture_can_be_is_said_before_the_balls_fly(self, tmp_path, capfd):
+        folder, nowhere = tmp_path / "folder.png", tmp_path / "none" / "a.png"
+        folder.mkdir()
+        assert refused(capfd, "demo", "-o", folder) == f"{folder}: Is a directory"
+        assert refused(capfd, "demo", "-o", nowhere) == f"{nowhere}: No such folder"

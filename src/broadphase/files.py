@@ -5,7 +5,6 @@ The ending of a file's name says what it is: ``.csv``, ``.tsv``, ``.npy``, ``.pa
 output.  Parquet and Arrow need pyarrow (the extra ``io``).
 """
 
-import errno
 import os
 import sys
 from collections.abc import Callable
@@ -186,10 +185,7 @@ def check_output(path: str | os.PathLike[str]) -> None:
     kind = _output_kind(name)
     if kind in WITH_PYARROW.values():
         _arrow(f"{name}: writing {kind}")
-    if Path(name).is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
-    if not Path(name).resolve().parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "No such folder", name)
+    tables.check_place(name)
 
 
 def _output_kind(name: str) -> str:

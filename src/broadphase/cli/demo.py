@@ -20,7 +20,7 @@ from broadphase.errors import FileError, need
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.search import as_filter
-from broadphase.io.tables import whole_file
+from broadphase.io.tables import check_place, whole_file
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import Task
 from broadphase.runtime import threads
@@ -37,7 +37,9 @@ def check_output(output: str) -> None:
     Raises
     ------
     FileError
-        There is no such folder, or the name has no known ending.
+        The name has no known ending.
+    OSError
+        There is no such folder, or the name is that of one.
     MissingExtraError
         Matplotlib is not installed.
     """
@@ -45,8 +47,7 @@ def check_output(output: str) -> None:
     formats = bases.FigureCanvasBase.get_supported_filetypes()
     if _format(output) not in formats:
         raise FileError(f"{output}: the name of a picture ends in .{', .'.join(formats)}")
-    if not Path(output).resolve().parent.is_dir():
-        raise FileError(f"{output}: No such folder")
+    check_place(output)
 
 
 def _format(output: str) -> str:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from broadphase.doctor import Follower
 from broadphase.errors import FileError
 from broadphase.geometry.shapes import Circle, Polygon, Shape
-from broadphase.io.tables import whole_file
+from broadphase.io.tables import check_place, whole_file
 from broadphase.recording.reader import RecordedFrame, Recording
 from broadphase.recording.work import find_crowd, longest_sides
 from broadphase.tour import FOLDER
@@ -117,10 +117,7 @@ def write_page(
 
 def check_page(file: str, recording: str) -> None:
     """Raise for what would fail only after the work."""
-    if not Path(file).resolve().parent.is_dir():
-        raise FileError(f"{file}: No such folder")
-    if Path(file).is_dir():
-        raise FileError(f"{file}: Is a directory")
+    check_place(file)
     with suppress(OSError):
         if Path(file).samefile(recording):
             raise FileError(f"{file}: is the recording; write the page to another file")

@@ -8,6 +8,7 @@ that but no function, and the package atomicwrites is no longer maintained.
 """
 
 import csv
+import errno
 import io
 import json
 import os
@@ -309,6 +310,14 @@ def _npy_array(file: BinaryIO, name: str) -> Any:
 
 
 # ---- writing
+
+
+def check_place(path: str) -> None:
+    """Raise, before the work is done, what `whole_file` would raise: a folder, or in none that exists."""
+    if Path(path).is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if not Path(path).resolve().parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such folder", path)
 
 
 @contextmanager
