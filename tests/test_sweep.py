@@ -149,6 +149,15 @@ def test_a_corner_yields_to_a_face():
         assert [boxes[hit.other] for hit in move.hits] == [floor]
 
 
+@pytest.mark.smaller_set
+def test_a_corner_alone_is_a_hit_on_its_side():
+    for dx, dy in [(8, 8), (-8, 8), (8, -8), (-8, -8)]:
+        box = (-6 if dx > 0 else 4, -6 if dy > 0 else 4, 2, 2)
+        move = go(box, (dx, dy), [(-2, -2, 2, 2)])
+        assert [(hit.time, hit.normal) for hit in move.hits] == [(0.25, (-math.copysign(1, dx), 0))]
+        assert move.y == box[1] + dy
+
+
 # --- nothing is jumped over ---------------------------------------------------------------------------
 
 

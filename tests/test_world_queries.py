@@ -142,6 +142,42 @@ def test_the_first_hit_is_the_first_of_all_hits(rule, scale):
 
 
 @pytest.mark.smaller_set
+@pytest.mark.parametrize(
+    ("shape", "distance", "normal"),
+    [
+        (Box(5, -2, 4, 4), 5, (-1, 0)),
+        (Circle(7, 0, 2), 5, (-1, 0)),
+        (Circle(7, 1.2, 2), 5.4, (-0.8, -0.6)),
+        (Circle(7, 2, 2), None, None),  # only touched
+        (Box(5, 0, 4, 4), None, None),
+        (Polygon([(5, 0), (9, 0), (9, 4)]), None, None),
+        (Polygon([(5, -2), (9, -2), (9, 2), (5, 2)]), 5, (-1, 0)),
+        (Polygon([(5, 0), (9, -4), (9, 4)]), 5, None),
+        (Box(-1, -1, 2, 2), 0, (0, 0)),
+        (Circle(0.5, 0, 1), 0, (0, 0)),
+        (Box(5, -2, 0, 4), 5, (-1, 0)),  # a wall without thickness
+        (Box(-9, -2, 4, 4), None, None),  # behind
+        (Box(20, -2, 4, 4), None, None),  # too far
+        (Box(10, -2, 4, 4), 10, (-1, 0)),  # just so far
+        (Circle(12, 0, 2), 10, (-1, 0)),
+        (Box(0, -2, 4, 4), 0, (-1, 0)),
+        (Box(0, -2, 0, 4), 0, (-1, 0)),  # it begins on a wall without thickness
+    ],
+)
+def test_a_ray_meets_one_shape(shape, distance, normal):
+    world = World()
+    body = world.add(shape)
+    hit = world.raycast((0, 0), (3, 0), 10)
+    assert world.query_ray((0, 0), (3, 0), 10) == ([] if hit is None else [hit])
+    if distance is None:
+        assert hit is None
+        return
+    assert (hit.other, hit.body, hit.distance) == (body, body, pytest.approx(distance, abs=1e-12))
+    if normal is not None:
+        assert hit.normal == pytest.approx(normal)
+
+
+@pytest.mark.smaller_set
 @pytest.mark.parametrize("thick", [1e-9, 1e-11, 1e-13, 1e-16])
 @pytest.mark.parametrize("far", [1.0, 1e3, 1e6, 1e9])
 def test_rays_hit_walls_of_any_thickness(thick, far):
