@@ -276,13 +276,10 @@ class TreeStructure(SearchTree):
         )  # fmt: skip
 
     def find_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
-        def search(first: int, _: int, some: Rows) -> Ids:
-            how = some, self.touching, *rules, expected_rows(some)
-            rows, found, tests = queries.search_rays(*self._search_arguments(), *how)
-            rows[:found, 0] += first
-            return rows[:found], tests
-
-        return self._rows_in_shares(search, rays)
+        first, how = self._search_arguments(), (self.touching, *rules)
+        return self.rows_in_shares(
+            lambda some: queries.search_rays(*first, some, *how, expected_rows(some)), rays
+        )
 
     def tree(self, names: IdArray) -> protocol.Tree:
         if self.stale:
@@ -311,13 +308,13 @@ class TreeStructure(SearchTree):
     def find_first_hits(
         self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
     ) -> tuple[RayHits, int]:
-        n, first, how = len(rays), self._search_arguments(), (self.touching, *rules)
-        hits = hit_arrays(n, self.dim if out is None else out.normals.shape[1])
+        first, how = self._search_arguments(), (self.touching, *rules)
+        hits = hit_arrays(len(rays), self.dim if out is None else out.normals.shape[1])
 
         def search(_: int, __: int, some: Rows, *parts: Any) -> FirstHit:
             return queries.search_firsts(*first, some, *how, *parts)  # type: ignore[no-any-return]
 
-        found = self._in_shares(n, search, rays, ignored, *hits) if n else []
+        found = self.in_shares(len(rays), search, rays, ignored, *hits) if len(rays) else []
         return hits, sum(tests for tests, *_ in found)
 
     def find_nearest(self, points: Given | Rows, k: int, rules: BoxRules) -> NearestIds | None:
@@ -335,7 +332,7 @@ class TreeStructure(SearchTree):
         def search(_: int, __: int, some: Rows, *parts: Any) -> NearestIds:
             return queries.search_nearest(*arguments, some, *rules, k, *parts)  # type: ignore[no-any-return]
 
-        found_in_parts = self._in_shares(len(points), search, some, *out)
+        found_in_parts = self.in_shares(len(points), search, some, *out)
         for array in out if order is not None else ():
             array[order] = array.copy()
         return *out, sum(tests for *_, tests in found_in_parts)

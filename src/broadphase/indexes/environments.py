@@ -171,7 +171,7 @@ class Worlds(SearchTree):
         fixed = self.store.boxes, self._ids, self._starts, self._firsts
         out = self._columns, self._names, self._tops, self._slots
         return float(
-            sum(self._in_shares(len(self._tops), lambda *span: kernel.lay_worlds(*fixed, *span, *out)))
+            sum(self.in_shares(len(self._tops), lambda *span: kernel.lay_worlds(*fixed, *span, *out)))
         )
 
     # ---- queries, with the number of a world in one more column
@@ -225,7 +225,7 @@ class Worlds(SearchTree):
         if isinstance(points, tuple):
             return None
         ids, distances = np.empty((len(points), k), np.int32), np.empty((len(points), k))
-        tests = self._in_shares(
+        tests = self.in_shares(
             len(points),
             lambda *span: kernel.search_nearest(
                 *self._searched(), points, *span, *rules, self._scratch(), np.empty(k), ids
@@ -237,20 +237,19 @@ class Worlds(SearchTree):
     def find_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
         how = (self.touching, *rules)
 
-        def search(first: int, _: int, some: Rows) -> Ids:
-            memory = self._scratch(), expected_rows(some)
-            rows, found, tests = kernel.search_rays(*self._searched(), some, *how, *memory)
-            rows[:found, 0] += first
-            return rows[:found], tests
-
-        return self._rows_in_shares(search, rays)
+        return self.rows_in_shares(
+            lambda some: kernel.search_rays(
+                *self._searched(), some, *how, self._scratch(), expected_rows(some)
+            ),
+            rays,
+        )
 
     def find_first_hits(
         self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
     ) -> tuple[RayHits, int]:
         hits = hit_arrays(len(rays), self.dim if out is None else out.normals.shape[1])
         how = (self.touching, *rules)
-        tests = self._in_shares(
+        tests = self.in_shares(
             len(rays),
             lambda *span: kernel.first_hits(
                 *self._searched(), rays, ignored, *span, *how, self._scratch(), *hits
@@ -271,7 +270,7 @@ class Worlds(SearchTree):
         def search(begin: int, end: int) -> list[tuple[int, int]]:
             return [find(*given, *span, *out) for span in ranges(begin, end, most)]
 
-        parts = self._in_shares(len(groups.numbers), search)
+        parts = self.in_shares(len(groups.numbers), search)
         hits, tests = np.sum([one for part in parts for one in part], axis=0).tolist()
         return hits, tests
 

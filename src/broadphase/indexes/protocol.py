@@ -193,14 +193,30 @@ class Structure(ABC):
         """
         return np.empty((0, 2 * self.dim))
 
-    def _in_shares(self, count: int, search: Callable[..., Any], *arrays: npt.NDArray[Any]) -> list[Any]:
+    def in_shares(
+        self, count: int, search: Callable[..., Any], *arrays: npt.NDArray[Any], cost: float = 1_000.0
+    ) -> list[Any]:
         """Search by several threads, each a share and its rows of arrays, if there are enough queries."""
-        spans = threads.shares(count, thread_count(self.threads), cost=1_000.0)
+        spans = threads.shares(count, thread_count(self.threads), cost)
         if len(spans) == 1:  # of few queries the rest would take half of the time
-            return [search(0, count, *arrays)]
+            return [search(*spans[0], *arrays)]
         return threads.run_all(
             [partial(search, *span, *(array[slice(*span)] for array in arrays)) for span in spans]
         )
+
+    def rows_in_shares(self, search: Callable[[Rows], Any], queries: Rows, cost: float = 1_000.0) -> Ids:
+        """The rows ``[query, id]`` of ``search(some) -> rows, how many, tests``, and the tests."""
+
+        def find(begin: int, _: int, some: Rows) -> tuple[PairArray, int]:
+            rows, count, tests = search(some)
+            if begin:
+                rows[:count, 0] += begin
+            return first_of(rows, count), tests
+
+        found = self.in_shares(len(queries), find, queries, cost=cost)
+        if len(found) == 1:
+            return found[0]  # type: ignore[no-any-return]
+        return joined_pairs([rows for rows, _ in found], len(found)), sum(tests for _, tests in found)
 
     # ---- about itself
 
@@ -275,13 +291,6 @@ class SearchTree(Searched):
         """What kernels that search several trees in one call take of one; None: this is not a tree."""
         return None
 
-    def _rows_in_shares(self, search: Callable[[int, int, Rows], Ids], rays: Rows) -> Ids:
-        """`find_on_rays` by several threads."""
-        found = self._in_shares(len(rays), search, rays)
-        if len(found) == 1:
-            return found[0]  # type: ignore[no-any-return]
-        return np.concatenate([rows for rows, _ in found]), sum(tests for _, tests in found)
-
 
 # ---- all pairs
 
@@ -325,24 +334,15 @@ def renamed(found: Found, ids: IdArray) -> Found:
 def find_rows(structure: Searched, boxes: Rows, touching: bool, rules: BoxRules) -> Ids:
     """`Structure.find_in_boxes`, sorted if the index sorts; threads share a large batch."""
 
-    def search(begin: int, end: int) -> tuple[PairArray, int, int]:
-        some = boxes[begin:end]
+    def search(some: Rows) -> tuple[PairArray, int, int]:
         found = structure.find_in_boxes(some, touching, rules, expected_rows(some))
         assert found is not None
         rows, _, count, tests = found
         if structure.sort and not structure.sorts_rows:
             sort_rows_of_each(rows[:count], structure.store.end)
-        if begin:
-            rows[:count, 0] += begin
         return rows, count, tests
 
-    spans = threads.shares(len(boxes), thread_count(structure.threads), cost=100.0)
-    if len(spans) == 1:
-        rows, count, tests = search(0, len(boxes))
-        return first_of(rows, count), tests
-    found = threads.run_all([partial(search, *span) for span in spans])
-    rows = joined_pairs([rows[:count] for rows, count, _ in found], len(spans))
-    return rows, sum(tests for *_, tests in found)
+    return structure.rows_in_shares(search, boxes, cost=100.0)
 
 
 def pairs_between(

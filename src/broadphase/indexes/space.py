@@ -7,7 +7,6 @@ A single query goes to the structure in one call, as the caller wrote it: the st
 check it.  If they refuse it, the query is read and checked in Python, which says what is wrong.
 """
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,7 +45,7 @@ from broadphase.methods.in_space import find_in_space
 from broadphase.methods.nearest import find_nearest
 from broadphase.methods.pair_order import joined_pairs, one_array, sorted_rows
 from broadphase.methods.task import NO_LIMIT, Found, Task
-from broadphase.runtime import threads, thresholds
+from broadphase.runtime import thresholds
 from broadphase.runtime.arrays import joined
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch, check_room_for_nearest
 from broadphase.runtime.thresholds import LEAST_RESULTS
@@ -230,12 +229,8 @@ class PlainSpace:
             how = begin, end, centers, radii, period, self.touching
             return rows[begin : keep_rows_within(self.store.boxes, rows, *how)]
 
-        parts = thread_count(self.threads)
-        spans = threads.shares(len(rows), parts, cost=4.0)
-        if len(spans) == 1:
-            found = keep(0, len(rows))
-        else:
-            found = joined_pairs(threads.run_all([partial(keep, *span) for span in spans]), parts)
+        kept = self.searched.in_shares(len(rows), keep, cost=4.0)
+        found: PairArray = kept[0] if len(kept) == 1 else joined_pairs(kept, len(kept))
         self.last = ("query_radius", tests, len(found))
         return found
 

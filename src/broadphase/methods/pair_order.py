@@ -15,7 +15,7 @@ from broadphase.kernels.pairs.order import (
     sort_partitions,
 )
 from broadphase.runtime import threads, thresholds
-from broadphase.runtime.arrays import ranges
+from broadphase.runtime.arrays import FIRST_ROWS, ranges
 from broadphase.runtime.memory import PairArray, Scratch, pair_array
 
 PairKeys = npt.NDArray[np.int64]
@@ -133,9 +133,10 @@ def sort_rows_of_each(rows: PairArray, end_of_ids: int) -> None:
 
 def joined_pairs(chunks: list[PairArray], parts: int = 1) -> PairArray:
     """All pairs of ``chunks``, in their order."""
-    parts = len(threads.shares(sum(map(len, chunks)), parts, _COST))
-    if len(chunks) == parts == 1:
-        return chunks[0].copy()
+    total = sum(map(len, chunks))
+    parts = len(threads.shares(total, parts, _COST))
+    if parts == 1 and total <= FIRST_ROWS:
+        return np.concatenate(chunks)
     chunks = [chunk[begin:end] for chunk in chunks for begin, end in ranges(0, len(chunk))]
     ends = np.cumsum([len(chunk) for chunk in chunks])
     out = pair_array(int(ends[-1]))
