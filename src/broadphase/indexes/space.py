@@ -48,7 +48,6 @@ from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import thresholds
 from broadphase.runtime.arrays import joined
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch, check_room_for_nearest
-from broadphase.runtime.thresholds import LEAST_RESULTS
 
 NO_HIT = RayHit(-1, np.inf, ())
 _try_around = try_call(box_queries.box_around)
@@ -252,36 +251,24 @@ class PlainSpace:
 
     def nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Nearest:
         """The ``k`` nearest boxes of each point, filled up with -1 and inf."""
-        held = min(k, self.store.live)
+        store, tree, held, found = self.store, self.tree, min(k, self.store.live), None
         check_room_for_nearest(len(points), k, held)
-        self.last = ("nearest", 0, 0)
-        found = self._nearest_along_curve(points, held, rules) if held else None
+        along_curve = held * len(points) >= thresholds.LEAST_RESULTS and not tree.has_worlds
+        if along_curve:
+            sets, parts = (store.categories, store.masks), thread_count(self.threads)
+            found = find_nearest(store.boxes[: store.end], sets, rules, points, held, parts)
         if held and found is None:
-            self.tree.ready()
-            ids, distances, tests = self.tree.find_nearest(points, held, rules)  # type: ignore[misc]
-            # Counting takes a sixth of the time of three queries.
-            all_found = rules is NO_RULES and not self.tree.has_worlds
-            self.last = ("nearest", tests, ids.size if all_found else int(np.count_nonzero(ids >= 0)))
-            found = Nearest(ids, distances)
-        if found is not None and held == k:
-            return found
-        ids, distances = np.full((len(points), k), -1, np.int32), np.full((len(points), k), np.inf)
-        if found is not None:
-            ids[:, :held], distances[:, :held] = found
-        return Nearest(ids, distances)
-
-    def _nearest_along_curve(self, points: Rows, k: int, rules: BoxRules) -> Nearest | None:
-        """`nearest_many` by `broadphase.methods.nearest`, if that is faster."""
-        if self.tree.has_worlds or k * len(points) < LEAST_RESULTS:
-            return None
-        store = self.store
-        sets, boxes = (store.categories, store.masks), store.boxes[: store.end]
-        parts = thread_count(self.threads)
-        found = find_nearest(boxes, sets, rules, points, k, parts)
-        if found is None:
-            return None
-        ids, distances, tests = found
-        self.last = ("nearest", tests, int(np.count_nonzero(ids >= 0)))
+            tree.ready()
+            found = tree.find_nearest(points, held, rules)
+        none = np.empty((len(points), 0), np.int32), np.empty((len(points), 0)), 0
+        ids, distances, tests = found or none
+        # Counting takes a sixth of the time of three queries.
+        all_found = rules is NO_RULES and not (tree.has_worlds or along_curve)
+        self.last = ("nearest", tests, ids.size if all_found else int(np.count_nonzero(ids >= 0)))
+        if held < k:
+            all_ids, far = np.full((len(points), k), -1, np.int32), np.full((len(points), k), np.inf)
+            all_ids[:, :held], far[:, :held] = ids, distances
+            ids, distances = all_ids, far
         return Nearest(ids, distances)
 
     # ---- about itself
