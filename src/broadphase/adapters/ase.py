@@ -120,7 +120,7 @@ def primitive_neighbor_list(
         both: Any = zip(pairs, (every, every, none[:, 0], none, none.astype(np.int32)), strict=True)
         pairs = ImagePairs(*map(np.concatenate, both))
     columns: list[Any]
-    starts, *columns = both_directions(*pairs, len(places), cores())
+    starts, *columns = both_directions(pairs, len(places), cores())
     i = np.repeat(np.arange(len(places)), np.diff(starts))
     if len(every):  # an atom and itself were written twice, last of all
         once = np.ones(len(i), bool)

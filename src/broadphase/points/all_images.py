@@ -38,6 +38,7 @@ from broadphase.points.nearest import (
     find_nearest_points,
     make_tree,
     may_be_more,
+    some_of,
 )
 from broadphase.points.neighbor_lists import order_of, rows_kept
 from broadphase.runtime.arrays import Floats, by_matrix, rows_at
@@ -203,9 +204,7 @@ def find_nearest_of_all(crystal: Crystal, k: int, r: float, parts: int, counted:
             laid[reach] = images, others, make_tree(others, parts) if len(source) else None
         images, others, tree = laid[reach]
         held = min(count, len(images.source))
-        subset = others._replace(
-            points=inside[rows], envs=query.envs[rows] if len(query.envs) else query.envs
-        )
+        subset = some_of(others._replace(points=inside), rows)
         if tree is None:  # there is no image as near as this
             numbers, apart = Nearest(np.empty((len(rows), 0), np.int32), np.empty((len(rows), 0)))
         else:

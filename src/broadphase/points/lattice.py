@@ -42,6 +42,7 @@ from broadphase.points.nearest import (
     find_nearest_points,
     make_tree,
     may_be_more,
+    some_of,
 )
 from broadphase.runtime.arrays import by_matrix
 
@@ -142,8 +143,7 @@ def _in_pieces(query: PointQuery, r: float, parts: int) -> Iterator[Points]:
     kept, many = Kept(images=images), max(_PAIRS_AT_ONCE // max(len(images.source), 1), 1)
     while start < n:
         rows = slice(start, start + many)
-        envs = query.envs[rows] if len(query.envs) else query.envs
-        piece = query._replace(points=query.points[rows], others=query.found, envs=envs)
+        piece = some_of(query, rows)._replace(others=query.found)
         i, j, distance, *_ = find_near_images(piece, reach, True, parts, NO_LIMIT, kept)
         yield distance if query.others is not None else distance[i + np.int32(start) < j]
         start = rows.stop
@@ -165,9 +165,9 @@ def find_nearest_images(
         images = _images(query, reach, kept)
         if images.tree is None and len(images.source):
             images.tree = make_tree(images.query, parts)
-        envs, held = query.envs[rows] if len(query.envs) else query.envs, min(count, len(images.source))
-        again = images.query._replace(points=query.points[rows], envs=envs)
-        found, apart = find_nearest_points(again, held, reach, parts, images.tree)
+        some = some_of(images.query._replace(points=query.points, envs=query.envs), rows)
+        held = min(count, len(images.source))
+        found, apart = find_nearest_points(some, held, reach, parts, images.tree)
         ids = np.where(found < 0, np.int32(-1), np.append(images.source, np.int32(-1))[found])
         full = may_be_more(found, len(images.source))
         return Candidates(ids, apart, None, _first_in_row(ids), full)

@@ -63,11 +63,11 @@ def find_nearest_points(
     same = query.others is None
     far = None if same else _far_rows(query, made)
     if far is not None:
-        own = _some_of(query, far)
+        own = some_of(query, far)
         farthest = np.abs(own.points).max(axis=0).astype(np.float64)
         own = own._replace(low=np.minimum(query.low, -farthest), high=np.maximum(query.high, farthest))
         ids[far], distances[far] = find_nearest_points(own, k, r, parts)
-        ids[~far], distances[~far] = find_nearest_points(_some_of(query, ~far), k, r, parts, made)
+        ids[~far], distances[~far] = find_nearest_points(some_of(query, ~far), k, r, parts, made)
         return ids, distances
     wanted = min(k, len(query.found) - same)
     if n == 0 or wanted <= 0:
@@ -99,7 +99,7 @@ def _far_rows(query: PointQuery, made: CurveTree | None) -> npt.NDArray[np.bool_
     return far
 
 
-def _some_of(query: PointQuery, rows: npt.NDArray[np.bool_]) -> PointQuery:
+def some_of(query: PointQuery, rows: Any) -> PointQuery:
     """The same query for some of its points."""
     return query._replace(points=query.points[rows], envs=query.envs[rows] if len(query.envs) else query.envs)
 
@@ -299,9 +299,8 @@ def find_nearest_of_points(
         made = make_tree(query._replace(others=query.found), parts)
 
     def find(rows: Rows, count: int, _: float) -> Candidates:
-        held, envs = min(count, len(query.found)), query.envs[rows] if len(query.envs) else query.envs
-        some = query._replace(points=query.points[rows], envs=envs, others=query.found)
-        ids, distances = find_nearest_points(some, held, r, parts, made)
+        some = some_of(query, rows)._replace(others=query.found)
+        ids, distances = find_nearest_points(some, min(count, len(query.found)), r, parts, made)
         full = may_be_more(ids, len(query.found))
         return Candidates(ids, distances, None, np.ones(ids.shape, np.bool_), full)
 

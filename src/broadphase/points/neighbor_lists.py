@@ -483,20 +483,18 @@ class Neighbors:
         """The rows by ``i``, then ``j``; None where they are in this order."""
         return None if self._sorted else order_of(self.i, self.j)
 
-    def _ordered(self) -> tuple[Numbers, Numbers, Points, Points | None, Numbers | None]:
-        order = self._order()
+    def _ordered(self) -> tuple[Any, ...]:
+        """The columns ``i, j, distance, offset, shift`` by ``i``, then ``j``; the last two may be None."""
+        order, columns = self._order(), (self.i, self.j, self.distance, self.offset, self.shift)
         if order is None:
-            return self.i, self.j, self.distance, self.offset, self.shift
-        i, j, distance = rows_at(self.i, order), rows_at(self.j, order), rows_at(self.distance, order)
-        offset = None if self.offset is None else rows_at(self.offset, order)
-        return i, j, distance, offset, None if self.shift is None else rows_at(self.shift, order)
+            return columns
+        return tuple(None if column is None else rows_at(column, order) for column in columns)
 
     def _spans(self) -> list[tuple[int, int]]:
         return own_threads.shares(len(self), self._parts, cost=2.0)
 
-    def _both(self) -> "BothDirections":
-        """Where the rows of each point begin, and the columns of pairs in both directions."""
-        return both_directions(*self._ordered(), self.shape[0], self._parts)
+    def _both(self) -> tuple[Any, ...]:
+        return both_directions(self._ordered(), self.shape[0], self._parts)
 
     def _scattered(self, function: Callable[[slice], Any], along: Points | None, sign: int) -> Points:
         """`scatter` of what a function returns."""
@@ -564,35 +562,21 @@ def order_of(i: npt.NDArray[Any], j: npt.NDArray[Any]) -> Numbers:
     return order
 
 
-class BothDirections(NamedTuple):
-    """Columns in which each pair is there twice, the second time with offset and shift turned around."""
+def both_directions(columns: tuple[Any, ...], n: int, parts: int) -> tuple[Any, ...]:
+    """The pairs of ``n`` points in both directions: where the rows of each point begin, and the columns.
 
-    starts: npt.NDArray[np.int64]
-    """Where the rows of each point begin."""
-    j: Numbers
-    distance: Points
-    offset: Points | None
-    shift: Numbers | None
-
-
-def both_directions(
-    i: Numbers,
-    j: Numbers,
-    distance: Points,
-    offset: Points | None,
-    shift: Numbers | None,
-    n: int,
-    parts: int,
-) -> BothDirections:
-    """The pairs of ``n`` points in both directions."""
+    Of ``i, j, distance, offset, shift`` all but ``i`` are returned; in them each pair is there twice, the
+    second time with offset and shift turned around.
+    """
+    i, j, distance, offset, shift = columns
     kind, twice = distance.dtype, 2 * len(i)
     spans = own_threads.shares(len(i), parts, cost=2.0)
     starts, counts = np.zeros(n + 1, np.int64), np.zeros((len(spans), n), np.int64)
-    columns, values = result_array((twice,), np.int32), result_array((twice,), kind)
+    rows, values = result_array((twice,), np.int32), result_array((twice,), kind)
     given, turned = _to_turn(offset, kind, twice)
     shifts, steps = _to_turn(shift, np.dtype(np.int32), twice)
 
-    pairs, out = (i, j, distance, given, shifts), (counts, columns, values, turned, steps)
+    pairs, out = (i, j, distance, given, shifts), (counts, rows, values, turned, steps)
     own_threads.run_all(
         [partial(count_both, i, j, *span, part, counts) for part, span in enumerate(spans)], parts
     )
@@ -600,9 +584,7 @@ def both_directions(
     own_threads.run_all(
         [partial(put_both, *pairs, *span, part, *out) for part, span in enumerate(spans)], parts
     )
-    return BothDirections(
-        *(starts, columns, values, None if offset is None else turned, None if shift is None else steps)
-    )
+    return starts, rows, values, None if offset is None else turned, None if shift is None else steps
 
 
 def _to_turn(rows: npt.NDArray[Any] | None, kind: "np.dtype[Any]", twice: int) -> tuple[Any, Any]:
@@ -677,8 +659,7 @@ def _offsets_of_both(half: Neighbors) -> Points:
     """The offsets of pairs in both directions, of which each is known once."""
     assert half._find_offsets is not None
     half.offset = half._find_offsets()
-    offset = half._both().offset
-    assert offset is not None
+    offset: Points = half._both()[3]
     return offset
 
 
