@@ -200,7 +200,7 @@ def swept_pairs(
     if other_radii is None:
         given = radii if both and isinstance(radii, tuple) and len(radii) == 2 else (radii, radii)
         names = ("radii", "radii")
-    sizes = [settled(given[k], names[k], NUMBERS) if spheres else None for k in (0, 1)]
+    sizes = [settled(given[k], names[k], NUMBERS) for k in (0, 1)] if spheres else [None, None]
     exclude = settled(exclude, "exclude")
     static, categories = settled(static, "static"), settled(categories, "categories")
     masks = settled(masks, "masks")
@@ -217,12 +217,11 @@ def swept_pairs(
     sides = [_as_moving(first, sizes[0], motion, period, ("boxes", "motion", names[0]))]
     if both:
         sides += [_as_moving(second, sizes[1], other_motion, period, ("other", "other_motion", names[1]))]
-    shapes = [side.places.shape for side in sides]
-    if shapes[0][1] != shapes[-1][1]:
+    (n, width), (m, other_width) = sides[0].places.shape, sides[-1].places.shape
+    if width != other_width:
         raise ValueError(
-            f"boxes and other have shapes {shapes[0]} and {shapes[1]}; give both in one dimension"
+            f"boxes and other have shapes {(n, width)} and {(m, other_width)}; give both in one dimension"
         )
-    n, m = shapes[0][0], shapes[-1][0]
     rules, envs = as_filter(n, static, categories, masks), both_envs(env, n, m) if both else as_env(env, n)
     space = Space(as_period(period, sides[0].dim), envs)
     excluded = None if exclude is None else as_excluded(exclude, n, m, not both)
