@@ -199,6 +199,18 @@ def test_a_circle_rolls_over_the_end_of_a_floor():
 
 
 @pytest.mark.smaller_set
+@pytest.mark.parametrize("far", [0, 1024, 4096, 10_000])
+def test_the_normal_of_a_round_floor_points_from_corner_to_corner(far):
+    """It is that of the polygon in place of the corner nowhere, even where both are nearly the same."""
+    world = World()
+    world.add(RoundedBox(far - 22, 2, 20, 7, 1.875), static=True)
+    body = world.add(RoundedBox(far - 3, -1, 7, 3, 0.375))
+    walk = world.walk(body, 0, 60)
+    away = np.array([body.x + 0.375 - (far - 3.875), body.y + 2.625 - 3.875])
+    assert walk.normal == pytest.approx(tuple(away / np.hypot(*away)), abs=1e-9)
+
+
+@pytest.mark.smaller_set
 @pytest.mark.parametrize("shape", [Box(0, 0, 8, 8), *ROUND])
 @pytest.mark.parametrize(
     "floor", [Circle(0, 20, 20), Polygon([(0, 0), (10, 20), (15, 50), (-10, 50), (-10, 0)])]

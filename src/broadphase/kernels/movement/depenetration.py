@@ -322,13 +322,15 @@ def _pushed_apart(mover, table, rows, boxes, chosen, grid, searched, numbers):
 
 
 @common
-def push_from_walls(mover, table, fixed, near, exact, grid, searched, starts, buffers):
+def push_from_walls(mover, scene, exact, grid, starts, buffers):
     """Push a shape out of all that does not move, if it starts in some of that.
 
-    False, and nothing has changed: more has to be searched.  ``starts`` are the hits of what it starts in;
-    those of a box get the axis along which it has left.  One-way bodies that it does not start in are no
-    obstacles, as tiles of this kind are none.
+    False, and nothing has changed: more has to be searched.  The tiles are those of ``grid``, and not of the
+    scene (`path.follow`).  ``starts`` are the hits of what it starts in; those of a
+    box get the axis along which it has left.  One-way bodies that it does not start in are no obstacles, as
+    tiles of this kind are none.
     """
+    table, fixed, near, searched, _ = scene
     x, y, count, inside = mover.x[ROW], mover.y[ROW], np.int64(0), False
     rows, boxes, chosen = np.empty(near, np.int32), np.empty((near, 4)), np.empty(near, np.int64)
     for k in range(starts.shape[0]):

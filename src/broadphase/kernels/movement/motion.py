@@ -399,19 +399,18 @@ def name_owners(hits, first, found, frame):
 
 
 @inline
-def _move(shapes, way, table, fixed, near, buffers, grid, searched, period):
-    """Follow the path of a body among what is near: blockers and open ones, as `sift` counts them.
+def _move(shapes, way, scene, opened, buffers, period):
+    """Follow the path of a body in a scene, with so many open bodies (`sift`).
 
     Returns ``state, hits, crossed, x, y, reached``, and whether it moves.
     """
-    row, dx, dy, response, when = way
-    blockers, opened = near
+    (row, dx, dy, response, when), (table, _, blockers, _, grid) = way, scene
     start = shapes.x[row], shapes.y[row]
     xs, ys = few(1, np.float64), few(1, np.float64)
     xs[0], ys[0] = start
     mover = shape_at(shapes, row, xs, ys)
     begin(buffers, xs[0], ys[0], dx, dy, START, 0)
-    state = follow(row, mover, table, fixed, blockers, searched, grid, response, False, buffers)
+    state = follow(row, mover, scene, response, False, buffers)
     found, crossed, reached = buffers.counts[7], np.int64(0), np.int64(0)
     if state != DONE:
         return (state, np.int64(0), crossed, start[0], start[1], reached), False
@@ -440,8 +439,9 @@ def move_body(shapes, around, way, count, buffers, grid, searched):
     """
     bodies, row = around[0], way[0]
     sort_near(buffers.near, count)
-    near = sift(shapes, around, row, buffers.near, 0, count, _EVERYWHERE, buffers)
-    found, moves = _move(shapes, way, shapes, bodies.static, near, buffers, grid, searched, _PLAIN)
+    near, opened = sift(shapes, around, row, buffers.near, 0, count, _EVERYWHERE, buffers)
+    scene = shapes, bodies.static, near, searched, grid
+    found, moves = _move(shapes, way, scene, opened, buffers, _PLAIN)
     if moves:
         put(shapes.x, shapes.y, bodies, row, found[3], found[4])
     return found
@@ -455,11 +455,11 @@ def move_among_images(shapes, around, way, others, buffers, grid, searched, imag
     """
     row, (frame, period) = way[0], images
     known = row, others, 0, others.shape[0], searched, images
-    near = sift_images((shapes, row), shapes, around, *known, buffers)
-    if near[0] < 0:
+    near, opened = sift_images((shapes, row), shapes, around, *known, buffers)
+    if near < 0:
         return FULL, np.int64(0), np.int64(0), shapes.x[row], shapes.y[row], np.int64(0)
-    table = table_of(frame, shapes)
-    found, _ = _move(shapes, way, table, frame.fixed, near, buffers, grid, searched, period)
+    scene = table_of(frame, shapes), frame.fixed, near, searched, grid
+    found, _ = _move(shapes, way, scene, opened, buffers, period)
     name_owners(buffers.hits, 0, found[1], frame)
     return found
 
@@ -659,7 +659,8 @@ def move_many(shapes, around, tags, movers, start, grid, buffers, images, out, l
         else:
             mover = shape_at(shapes, row, xs, ys)
             begin(buffers, xs[0], ys[0], dx, dy, START, found)
-            state = follow(m, mover, table, fixed, blockers, region, grid, response, False, buffers)
+            scene = table, fixed, blockers, region, grid
+            state = follow(m, mover, scene, response, False, buffers)
             if state != DONE:
                 return m, state, before, passed
             found = buffers.counts[7]

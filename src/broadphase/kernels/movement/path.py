@@ -128,12 +128,12 @@ def enlarged(region):
 
 
 @inline
-def _choose(table, buffers, near, fixed, stage, searched, region):
+def _choose(scene, stage, region, buffers):
     """Choose what reaches a region: how many, and whether all are boxes; -1 if more had to be searched.
 
     Only what is fixed stops a body that is pushed, and not what is one-way and has it inside.
     """
-    region = enlarged(region)
+    (table, fixed, near, searched, _), region = scene, enlarged(region)
     if not was_searched(searched, region, buffers.numbers):
         return np.int64(-1), True
     count, only_boxes = np.int64(0), True
@@ -173,18 +173,19 @@ def _write(hits, at, mover, time, normal, place, body, tile):
 
 
 @inline
-def _push_of_others(mover, table, fixed, near, searched, chosen, buffers):
+def _push_of_others(mover, scene, chosen, buffers):
     """How far others that move push the mover: ``dx, dy, found``; not found if more has to be searched.
 
     Out of a single one it goes all the way, if there is room.  Else it goes a little, at most as far as the
     deepest overlap, also into others: a free place may be far away in a crowd.  The others make way when they
     move, and the next movement of this one does the rest.
     """
+    table, fixed = scene[:2]
     dx, dy, pushers = push_from(mover, table, buffers.rows[:chosen], fixed)
     # Whichever way it slides, it gets no farther than that.
     bounds, far = bounds_of(mover, ROW), (1.0 + 2.0 * TOLERANCE) * length(dx, dy)
     region = widened(bounds, far + 2.0 * tolerance_of(bounds))
-    chosen, _ = _choose(table, buffers, near, fixed, FREED, searched, region)
+    chosen, _ = _choose(scene, FREED, region, buffers)
     if chosen < 0:
         return dx, dy, False
     if pushers == 1:
@@ -238,15 +239,16 @@ def name_tiles(grid, hits):
 
 
 @jit
-def follow(name, mover, table, fixed, near, searched, grid, response, asks, buffers):
+def follow(name, mover, scene, response, asks, buffers):
     """Follow the path of ``mover[0]`` to its end, or until something is needed: see the results above.
 
-    ``buffers.near[:near]`` are the rows of the table that may block within the region ``searched``; those
-    that are ``fixed``, by row, do not move; what has no sides is no obstacle.  With ``asks`` a function
-    answers: it returns after each hit on its way (`FULL`).
+    A scene is ``table, fixed, near, searched, grid``: ``buffers.near[:near]`` are the rows of the table that
+    may block within the region ``searched``; those that are ``fixed``, by row, do not move; what has no sides
+    is no obstacle.  With ``asks`` a function answers: it returns after each hit on its way (`FULL`).
 
     One loop, because each leg depends on the whole state after the one before.
     """
+    table, _, _, _, grid = scene
     numbers, counts, hits = buffers.numbers, buffers.counts, buffers.hits
     stage, turns, held, pending, chosen = counts[0], counts[1], counts[2], counts[3], counts[4]
     exact, first, found, known = counts[5] != 0, counts[6], counts[7], counts[7]
@@ -287,11 +289,11 @@ def follow(name, mover, table, fixed, near, searched, grid, response, asks, buff
                 dx, dy = (goal_x - x, goal_y - y) if stage == PUSHED else (way_x, way_y)
                 mirrored = stage != PUSHED and (asks or response == BOUNCE)
                 region = swept_region(x, y, mover.width[ROW], mover.height[ROW], dx, dy, mirrored)
-                chosen, exact = _choose(table, buffers, near, fixed, stage, searched, region)
+                chosen, exact = _choose(scene, stage, region, buffers)
                 exact = exact and not any_slope(grid, *region)
             if not exact:
                 region = swept_bounds(bounds, goal_x - x, goal_y - y, tolerance_of(bounds))
-                chosen, _ = _choose(table, buffers, near, fixed, stage, searched, region)
+                chosen, _ = _choose(scene, stage, region, buffers)
             if chosen < 0:
                 state = TOO_FAR
                 break
@@ -303,14 +305,14 @@ def follow(name, mover, table, fixed, near, searched, grid, response, asks, buff
             found += more
             stage, starts = np.int64(FREED if more > 0 and response != CROSS else ON), hits[first:found]
             if stage == FREED:
-                if not push_from_walls(mover, table, fixed, near, exact, tiles, searched, starts, buffers):
+                if not push_from_walls(mover, scene, exact, tiles, starts, buffers):
                     state = TOO_FAR
                     break
                 x, y, chosen = mover.x[ROW], mover.y[ROW], np.int64(-1)
             name_tiles(grid, starts)
             continue
         if stage == FREED:
-            dx, dy, enough = _push_of_others(mover, table, fixed, near, searched, chosen, buffers)
+            dx, dy, enough = _push_of_others(mover, scene, chosen, buffers)
             if not enough:
                 chosen, state = np.int64(-1), TOO_FAR
                 break

@@ -35,7 +35,7 @@ from broadphase.kernels.movement.path import DONE as PATH_DONE
 from broadphase.kernels.movement.path import FULL, START, begin, enlarged, follow, name_tiles
 from broadphase.kernels.movement.sweep import ALL_SIDES, SLIDE, edges_of_body
 from broadphase.kernels.movement.walk_fall import climb, fall
-from broadphase.kernels.movement.walk_ground import eased, floor_under, lowered, snapped
+from broadphase.kernels.movement.walk_ground import eased, floor_under, lowered, normal_of_floor, snapped
 from broadphase.kernels.movement.walk_obstacles import (
     TOLERANCE,
     TOUCH,
@@ -212,7 +212,8 @@ def _pushed(m, row, around, fixed, searched, log, buffers):
     xs[0], ys[0] = shapes.x[row], shapes.y[row]
     begin(buffers, xs[0], ys[0], 0.0, 0.0, START, 0)
     mover = shape_at(shapes, row, xs, ys)
-    state = follow(m, mover, shapes, fixed, near.shape[0], searched, grid, SLIDE, False, buffers)
+    scene = shapes, fixed, near.shape[0], searched, grid
+    state = follow(m, mover, scene, SLIDE, False, buffers)
     for k in range(buffers.counts[7] if state == PATH_DONE else 0):
         at = log.counts[0]
         log.counts[0] = at + 1
@@ -380,7 +381,7 @@ def _walk(m, row, motion, around, fixed, searched, put_by, rules, memory):
         floors[m, 1], floors[m, 2] = tile_of(grid, floors[m, 1], floors[m, 2])
     name_tiles(grid, log.hits[hits : log.counts[0]])
     if floor >= 0:
-        nx, ny = (0.0, -1.0) if plane < 0 else (obstacles.planes[plane, 0], obstacles.planes[plane, 1])
+        nx, ny = normal_of_floor(obstacles, floor, plane, shapes, grid, x, y, trip)
         tops[m, 0], tops[m, 1] = exchanged(nx, rules.flip * ny, rules)
     floors[m, 3], floors[m, 4] = ladder_at(grid, x, y, width, height, rules)
     return DONE

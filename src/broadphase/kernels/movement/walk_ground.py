@@ -182,6 +182,18 @@ def snapped(obstacles, x, y, reach, trip):
 
 
 @inline
+def _set_tangent(tangent, obstacles, k, shapes, grid, tile, x, y, trip):
+    """Write the tangent to a round corner of an obstacle from a walker there, as a plane."""
+    names, table, row = obstacles.names, shapes, obstacles.names[k, 0]
+    if row < 0:
+        set_tile(tile, grid, names[k, 1], names[k, 2])
+        table, row = tile, ROW
+    there = exchanged_box((x, y, x + trip.width, y + trip.height), trip.rules)
+    nx, ny, reach = tangent_of(table, row, there, trip.radius)
+    set_plane(tangent, 0, nx, ny, reach, trip.radius, trip.rules)
+
+
+@inline
 def lowered(obstacles, shapes, grid, x, y, trip):
     """The y of a walker that stands on the polygon around a round corner: down on the corner itself.
 
@@ -202,18 +214,28 @@ def lowered(obstacles, shapes, grid, x, y, trip):
             continue
         if below > _HIGHER * (trip.width + boxes[k, 2] - boxes[k, 0]):
             continue
-        table, row = shapes, names[k, 0]
-        if row < 0:
-            set_tile(tile, grid, names[k, 1], names[k, 2])
-            table, row = tile, ROW
         at = y
         for _ in range(_STEPS):
-            there = exchanged_box((x, at, x + trip.width, at + trip.height), trip.rules)
-            nx, ny, reach = tangent_of(table, row, there, trip.radius)
-            set_plane(tangent, 0, nx, ny, reach, trip.radius, trip.rules)
+            _set_tangent(tangent, obstacles, k, shapes, grid, tile, x, at, trip)
             if tangent[0, 1] > -_SHARP:
                 break
             height = height_on(tangent, 0, walker[0], walker[2], obstacles.tolerance[0])
             at = place_with_feet(height, trip)
         highest = min(highest, height)
     return place_with_feet(highest, trip) if highest - walker[3] > touch_of(obstacles) else y
+
+
+@inline
+def normal_of_floor(obstacles, k, plane, shapes, grid, x, y, trip):
+    """The normal of a floor: of a round corner that of the corner itself, not of the polygon around it."""
+    if plane < 0:
+        return 0.0, -1.0
+    normal = obstacles.planes[plane, 0], obstacles.planes[plane, 1]
+    if obstacles.planes[plane, 3] != 0.0:
+        kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
+        tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))
+        tangent = some_rows(1, 3, np.float64)
+        _set_tangent(tangent, obstacles, k, shapes, grid, tile, x, y, trip)
+        if tangent[0, 1] < 0.0:
+            normal = tangent[0, 0], tangent[0, 1]
+    return normal

@@ -202,10 +202,8 @@ class Path:
             self._begin(dx, dy)
 
     def _follow(self, code: int, asks: bool) -> int:
-        state: int = path.follow(
-            *(0, self._mover, self._table, self._frame.fixed, self._near, self.searched, self._grid),
-            *(code, asks, self._buffers),
-        )
+        scene = self._table, self._frame.fixed, self._near, self.searched, self._grid
+        state: int = path.follow(0, self._mover, scene, code, asks, self._buffers)
         return state
 
     def _make_room(self, state: int) -> None:
