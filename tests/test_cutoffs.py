@@ -5,6 +5,14 @@ import pytest
 
 import broadphase as bp
 
+LABELS = np.array(["C", "H", "O"])
+LENGTHS = np.array([[0.30, 0.12, 0.0], [0.12, 0.05, 0.21], [0.0, 0.21, 0.17]])
+
+
+def scene(n, dtype, seed=0, dim=3):
+    random = np.random.default_rng((seed, n))
+    return random.random((n, dim)).astype(dtype), random.integers(0, 3, n)
+
 
 def test_pairs_that_are_not_named_do_not_count():
     points = [[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [2.0, 0.0]]
@@ -12,6 +20,14 @@ def test_pairs_that_are_not_named_do_not_count():
     assert (near.i.tolist(), near.j.tolist()) == ([0, 1, 1], [1, 2, 3])
     assert len(bp.neighbors(points, cutoffs={}, kinds=[0, 0, 0, 0])) == 0
     assert len(bp.neighbors(points, cutoffs={(0, 0): 0.0}, kinds=0)) == 1
+
+
+def test_the_limit_is_that_of_pairs_that_count():
+    points, kinds = scene(300, np.float64)
+    count = len(bp.neighbors(points, cutoffs=LENGTHS, kinds=kinds))
+    assert len(bp.neighbors(points, cutoffs=LENGTHS, kinds=kinds, max_pairs=count)) == count
+    with pytest.raises(bp.PairLimitExceeded, match=f"max_pairs={count - 1} "):
+        bp.neighbors(points, cutoffs=LENGTHS, kinds=kinds, max_pairs=count - 1)
 
 
 P = [[0.0, 0.0], [1.0, 0.0]]

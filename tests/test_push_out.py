@@ -49,6 +49,25 @@ def test_the_motion_begins_where_the_push_ends():
 
 
 @pytest.mark.smaller_set
+def test_out_of_a_corner_on_both_axes():
+    floor, wall = (-100, 10, 100, 200), (20, -100, 300, 100)
+    move = go((17, 8, 5, 5), (0, 0), [floor, wall])
+    assert (move.x, move.y) == (15, 5)
+    assert [(hit.other, hit.normal) for hit in move.hits] == [(0, (0, -1)), (1, (-1, 0))]
+    assert move.bottom
+    assert move.right
+
+
+@pytest.mark.smaller_set
+def test_not_into_the_next():
+    """The nearest edge of the one is inside the other."""
+    move = go((8, 4, 4, 4), (0, 0), [BLOCK, (11, -2, 21, 12)])
+    assert (move.x, move.y) == (7, 10)
+    move = go((3, 3, 4, 4), (0, 0), [BLOCK, (-4, 0, 0, 10), (10, 0, 12, 10), (0, -5, 10, 0)])
+    assert (move.x, move.y) == (3, 10)
+
+
+@pytest.mark.smaller_set
 def test_up_from_a_floor_of_tiles_not_sideways():
     """Each tile alone would rather push to the side, into the next one."""
     tiles = TileMap([[True] * 6], 10, (0, 50))

@@ -40,6 +40,24 @@ def test_a_free_path():
 
 
 @pytest.mark.smaller_set
+@pytest.mark.parametrize(
+    ("motion", "place", "normal", "side"),
+    [
+        ((-30, 0), (12, 15), (1, 0), "left"),
+        ((30, 0), (16, 15), (-1, 0), "right"),
+        ((0, -30), (15, 12), (0, 1), "top"),
+        ((0, 30), (15, 16), (0, -1), "bottom"),
+    ],
+)
+def test_every_side(motion, place, normal, side):
+    room = [(10, 10, 12, 22), (20, 10, 22, 22), (10, 10, 22, 12), (10, 20, 22, 22)]
+    move = go((15, 15, 4, 4), motion, room)
+    assert (move.x, move.y) == place
+    assert [hit.normal for hit in move.hits] == [normal]
+    assert [name for name in ("left", "right", "top", "bottom") if getattr(move, name)] == [side]
+
+
+@pytest.mark.smaller_set
 def test_slide_into_a_corner_stops_on_both_axes():
     move = go((0, 0, 2, 2), (20, 10), [(10, -50, 12, 50), (-50, 6, 50, 8)])
     assert (move.x, move.y) == (8, 4)
@@ -156,6 +174,19 @@ def test_a_corner_alone_is_a_hit_on_its_side():
         move = go(box, (dx, dy), [(-2, -2, 2, 2)])
         assert [(hit.time, hit.normal) for hit in move.hits] == [(0.25, (-math.copysign(1, dx), 0))]
         assert move.y == box[1] + dy
+
+
+@pytest.mark.smaller_set
+def test_grazing_is_no_hit():
+    other = (10, 10, 20, 20)
+    for box, motion in [
+        ((0, 6, 4, 4), (50, 0)),  # along the edge
+        ((6, 0, 4, 4), (0, 50)),
+        ((0, 12, 4, 4), (6, 0)),  # flush at the goal
+        ((2, 16, 4, 4), (12, 12)),  # past a corner
+        ((0, 0, 4, 4), (6, 6)),  # onto a corner
+    ]:
+        assert go(box, motion, [other]).hits == ()
 
 
 # --- nothing is jumped over ---------------------------------------------------------------------------

@@ -82,6 +82,17 @@ def test_pushing_against_a_wall_for_ever_changes_nothing():
         assert left.x == wall + 5
 
 
+def test_a_box_in_a_corridor_of_its_own_width_never_jitters():
+    left, width = 0.1, 0.7
+    right = left + width
+    boxes = [(0, -100, left, 100), (right, -100, right + 1, 100)]
+    x, y = left, 0.0
+    for step in range(50):
+        move = go((x, y, width, 1), (0.3 if step % 2 else -0.3, 1.1), boxes)
+        assert (move.x, move.y) == (x, y + 1.1)
+        y = move.y
+
+
 @pytest.mark.parametrize("as_tiles", [True, False])
 def test_into_a_corner_at_the_same_time_but_for_the_rounding(as_tiles):
     """Where the body is when it hits the one is rounded, and must not be a tolerance inside the other."""

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sweep_scenes import Around, boxes_of_tiles, resolve
+from sweep_scenes import Around, around_boxes, boxes_of_tiles, resolve
 
-from broadphase import Box, Capsule, Circle, Polygon, TileMap, contact, overlap
+from broadphase import Box, Capsule, Circle, Polygon, Tile, TileMap, contact, overlap
 
 HALF = math.sqrt(0.5)
 DIAMOND = Polygon([(0, -2), (2, 0), (0, 2), (-2, 0)])
@@ -110,6 +110,16 @@ def test_pressing_lightly_does_not_creep_in():
 
 
 @pytest.mark.smaller_set
+def test_a_corner_yields_to_a_face():
+    beside, floor = Box(4, 10, 10, 10), Box(-10, 10, 14, 10)
+    square = Polygon([(0, 0), (4, 0), (4, 4), (0, 4)]).moved_to(-4, 2)
+    for others in ([beside, floor], [floor, beside]):
+        move = go(square, (8, 8), others)
+        assert (move.x, move.y) == (4, 6)
+        assert [others[hit.other] for hit in move.hits] == [floor]
+
+
+@pytest.mark.smaller_set
 def test_a_function_and_crossing():
     others = [Circle(10, 0, 2), Circle(20, 0, 2), Circle(30, 0, 2)]
     move = go(Circle(0, 0, 1), (50, 0), others, response="cross")
@@ -131,6 +141,14 @@ def test_no_tunnelling(speed):
             move = go(shape, (speed, 0), [other], response="touch")
             assert len(move.hits) == 1
             assert shape.moved_to(move.x, move.y).bounds[2] == pytest.approx(10)
+
+
+@pytest.mark.smaller_set
+def test_boxes_among_boxes_are_exact():
+    walls = [Box(10, -50, 3, 100), Box(-50, 7.3, 100, 2)]
+    move = go(Box(0.1, 0.2, 1.7, 2.9), (33.3, 21.1), walls)
+    exact = resolve(Box(0.1, 0.2, 1.7, 2.9), 33.3, 21.1, around_boxes([wall.bounds for wall in walls]))
+    assert move == exact
 
 
 # --- on tiles -----------------------------------------------------------------------------------------
@@ -166,6 +184,19 @@ def test_rolling_on_a_floor_of_tiles(step, direction, shape):
             assert move.y == shape.y
             assert {hit.normal for hit in move.hits} == ({(0.0, -1.0)} if gravity else set())
         shape = shape.moved_to(move.x, move.y)
+
+
+@pytest.mark.smaller_set
+def test_one_way_tiles():
+    tiles = TileMap(np.zeros((4, 6), np.bool_), 10)
+    for column in range(1, 5):
+        tiles.set_one_way(column, 2, "top")
+    ball = Circle(25, 35, 4)
+    assert go(ball, (0, -30), tiles=tiles)[:3] == (25, 5, ())
+    down = go(ball.moved_to(25, 5), (2, 30), tiles=tiles)
+    assert (down.x, down.y, down.hits[0].other) == (27, 16, Tile(2, 2))
+    assert go(ball.moved_to(25, 18), (0, 30), tiles=tiles)[:3] == (25, 48, ())
+    assert go(ball.moved_to(-10, 25), (70, 0), tiles=tiles)[:3] == (60, 25, ())
 
 
 @pytest.mark.smaller_set
@@ -209,6 +240,19 @@ def test_pushed_out_of_a_floor_and_from_deep_inside():
     move = go(Circle(48, 53, 5), (0, 0), tiles=tiles)
     assert not tiles.tiles_in(Circle(move.x, move.y, 5)).size
     assert (move.x, move.y) == (48, 105)
+
+
+@pytest.mark.smaller_set
+def test_what_is_crossed_does_not_push():
+    others = [Circle(3, 0, 2), Circle(-3, 0, 2)]
+    assert go(Circle(0, 0, 2), (0, 0), others, response=lambda hit: None)[:3] == (0, 0, ())
+    for answer in ("cross", None):
+        move = go(Circle(0, 0, 2), (0, 0), others, response=lambda hit, a=answer: [a, "slide"][hit.other])
+        assert (move.x, move.y) == pytest.approx((1, 0), abs=1e-9)
+        assert [hit.other for hit in move.hits] == ([0, 1] if answer else [1])
+    tiles = TileMap([[True]], 10)
+    through = go(Circle(5, 5, 2), (1, 0), tiles=tiles, response="cross")
+    assert (through.x, [hit.other for hit in through.hits]) == (6, [Tile(0, 0)])
 
 
 # --- every scene --------------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from cases import examples
+from cases import examples, machine_settings
+from hypothesis import given
+from hypothesis import strategies as st
 
 import broadphase as bp
 
@@ -83,6 +85,19 @@ def test_as_rational_numbers_say(dim, touching, each):
             np.testing.assert_array_equal(index.boxes, boxes)
 
     each(one, product([np.float32, np.float64], [True, False], range(6)), of=3)
+
+
+@given(st.data())
+@machine_settings(30, 1)
+def test_any_motions_on_a_lattice(data):
+    number = st.integers(-4, 4)
+    size = st.integers(0, 2)
+    rows = data.draw(st.lists(st.tuples(number, number, size, size, number, number), min_size=2, max_size=5))
+    table = np.array(rows, float) / data.draw(st.sampled_from([1, 3, 10]))
+    boxes = np.hstack((table[:, :2], table[:, :2] + table[:, 2:4]))
+    motion, touching = table[:, 4:], data.draw(st.booleans())
+    goals = boxes + np.hstack((motion, motion))
+    check(bp.swept_pairs(boxes, motion, touching=touching), wanted(boxes, goals, touching))
 
 
 def test_moments_too_near_for_floats_are_decided():

@@ -148,6 +148,23 @@ def test_refused_where_it_does_not_fit():
 
 
 @pytest.mark.smaller_set
+def test_going_back():
+    world = World()
+    bodies = [world.add(shape) for shape in SHAPES]
+    world.turn_many(bodies, [10, 20, 30, 40, 50])
+    shapes = [body.shape for body in bodies]
+    moment = world.snapshot()
+    world.turn_many(bodies, 77)
+    bodies[0].shape = Circle(0, 0, 1)
+    bodies[1].move_to(100, 100)
+    world.remove(bodies[2])
+    world.restore(moment)
+    assert [body.shape for body in bodies] == shapes
+    assert [body.angle for body in bodies] == [10, 20, 30, 40, 50]
+    world.validate()
+
+
+@pytest.mark.smaller_set
 @pytest.mark.parametrize(
     ("turn", "error", "said"),
     [

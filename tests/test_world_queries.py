@@ -239,6 +239,19 @@ def test_rays_and_tiles():
 
 
 @pytest.mark.smaller_set
+def test_the_lower_id_wins_among_equals():
+    world = World()
+    a, b = world.add(Box(10, -5, 5, 5.5), static=True), world.add(Box(10, -0.5, 5, 5))
+    assert [hit.other for hit in world.query_ray((0, 0), (1, 0))] == [a, b]
+    world.remove(a)
+    c = world.add(Circle(13, 0, 3))
+    assert c.id == 0
+    assert [hit.other for hit in world.query_ray((0, 0), (1, 0))] == [c, b]
+    found = world.nearest((12.5, 0), 2)
+    assert (found.bodies, found.distances.tolist()) == ([c, b], [0, 0])
+
+
+@pytest.mark.smaller_set
 @pytest.mark.parametrize("broadphase", ["brute_force", "spatial_hash", bp.BruteForce(touching=True)])
 def test_every_index_gives_the_same_answers(broadphase):
     world, _ = mixed_world(4)

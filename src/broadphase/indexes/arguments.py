@@ -138,6 +138,17 @@ class Reader:
             raise ValueError(f"{_row_named(array, name, row)}: {said}")
         return array.astype(np.float64, copy=False)
 
+    def settled(self, values: Any, width: int, name: str, wanted: Wanted = POINTS) -> Any:
+        """One row or a batch that nothing else writes to, as an array."""
+        numbers = self.floats(values, width)
+        return settled(values, name, wanted) if numbers is None else np.array(numbers, self.dtype)
+
+    def settled_ray(self, origin: Any, direction: Any) -> tuple[Any, Any]:
+        """Origins and directions, settled."""
+        first, second = self.ray_names
+        wide = _wide_reader(self.dim)
+        return self.settled(origin, self.dim, first), wide.settled(direction, self.dim, second, WAYS)
+
     def rays(self, origin: Any, direction: Any, max_distance: Any, spare: bool) -> Rows:
         """Origin, direction and greatest distance side by side: of one ray, or of a batch.
 

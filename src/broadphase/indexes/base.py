@@ -27,7 +27,7 @@ from broadphase.indexes.results import (
 from broadphase.indexes.space import NO_HIT, PlainSpace, join
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, ById, IdArray, read_only
 from broadphase.inputs import Lengths, Numbers, OneBox, Place, RowsLike
-from broadphase.inputs.arrays import BOXES, POINTS, WAYS, settled
+from broadphase.inputs.arrays import BOXES, settled
 from broadphase.inputs.boxes import BoxArray, check_sound, copy_sound
 from broadphase.inputs.environments import BOX_WIDTHS, as_env, in_rows, rows_of_worlds
 from broadphase.inputs.numeric import count, thread_count
@@ -690,7 +690,9 @@ class Index(ById):
             found = self._asked.in_boxes("query_box", given, rules)
             if found is not None:
                 return found
-        (box,), env, _ = self._in_rows(env, (settled(box, "box", BOXES), "box", 2 * self.dim))
+        (box,), env, _ = self._in_rows(
+            env, (self._reader.settled(box, 2 * self.dim, "box", BOXES), "box", 2 * self.dim)
+        )
         return self._in_box("query_box", self._reader.box_or_boxes(box), env, rules)
 
     def query_point(
@@ -725,7 +727,9 @@ class Index(ById):
             found = self._asked.in_boxes("query_point", given, rules)
             if found is not None:
                 return found
-        (point,), env, _ = self._in_rows(env, (settled(point, "point", POINTS), "point", self.dim))
+        (point,), env, _ = self._in_rows(
+            env, (self._reader.settled(point, self.dim, "point"), "point", self.dim)
+        )
         at = self._reader.point_or_points(point, "point")
         return self._in_box("query_point", np.concatenate((at, at), axis=-1), env, rules)
 
@@ -766,7 +770,7 @@ class Index(ById):
             if found is not None:
                 return found
         reader = self._reader
-        center, r = settled(center, "center", POINTS), arguments.settled_distance(r, "r")
+        center, r = reader.settled(center, self.dim, "center"), arguments.settled_distance(r, "r")
         (center, r), env, _ = self._in_rows(env, (center, "center", self.dim), (r, "r", 0))
         at = reader.point_or_points(center, "center", finite=True), "center", 1
         (centers, radii), single = arguments.lined_up(at, (arguments.distances(r, "r"), "r", 0))
@@ -954,7 +958,9 @@ class Index(ById):
             nearest = self._asked.nearest_one(given, k, rules) if given else None
             if nearest is not None:
                 return nearest
-        (point,), env, axes = self._in_rows(env, (settled(point, "point", POINTS), "point", self.dim))
+        (point,), env, axes = self._in_rows(
+            env, (self._reader.settled(point, self.dim, "point"), "point", self.dim)
+        )
         most = count(k, "k")
         at = self._reader.point_or_points(point, "point", finite=True)
         space, points, single = self._placed(at, env)
@@ -1073,7 +1079,7 @@ class Index(ById):
         """The same of rays, side by side and checked, and of the boxes that they ignore."""
         first, second = self._reader.ray_names
         if not arguments.run_no_code(origin, direction, max_distance, ignore, env):  # else `rays` copies them
-            origin, direction = settled(origin, first, POINTS), settled(direction, second, WAYS)
+            origin, direction = self._reader.settled_ray(origin, direction)
         (at, towards, far, ignore), env, axes = self._in_rows(
             env,
             (origin, first, self.dim),

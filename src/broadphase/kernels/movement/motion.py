@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.jit import holds_gil, inline, jit
-from broadphase.kernels.machine.memory import few, prefetch
+from broadphase.kernels.machine.memory import few, prefetch, some_rows
 from broadphase.kernels.movement.crossing import HITS, cross_in_turn, cross_on_way, passes_beside
 from broadphase.kernels.movement.depenetration import filled_in, free_place
 from broadphase.kernels.movement.one_way import STARTS_IN, sides_from
@@ -34,7 +34,6 @@ from broadphase.kernels.shapes.images import (
     SLACK,
     deepest_contact,
     is_plain,
-    new_places,
     shifted,
     turns_between,
     wrapped,
@@ -552,7 +551,7 @@ def regions_of(shapes, rows, displacements, responses, pushes, begin, turns, spa
 def pushes_of(shapes, rows, near, period, grid, pushes):
     """How far each mover may be pushed by what it starts in; returns whether any is."""
     starts, others = near
-    pushed, plain, numbers = False, is_plain(period), new_places()
+    pushed, plain, numbers = False, is_plain(period), some_rows(8, 1, np.float64)
     for m in range(rows.shape[0]):
         row = np.int64(rows[m])
         bounds, deepest = bounds_of(shapes, row), 0.0

@@ -9,9 +9,9 @@ from broadphase.kernels.arrays.results import put
 from broadphase.kernels.boxes.overlap import agree, overlap
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import always_inline, inline, jit
-from broadphase.kernels.machine.memory import AHEAD, prefetch
+from broadphase.kernels.machine.memory import AHEAD, prefetch, some_rows
 from broadphase.kernels.shapes.contact import contact_of
-from broadphase.kernels.shapes.images import deepest_contact, is_plain, new_places, shifted, wrapped
+from broadphase.kernels.shapes.images import deepest_contact, is_plain, shifted, wrapped
 from broadphase.kernels.shapes.table import bounds_of, bounds_overlap
 
 # -----------------------------------------------------------------------------------------------------------
@@ -449,7 +449,8 @@ def _contacts_near(table, bodies, alive, layers, changed, near, period, tags, ke
     """
     rows, regions, first, others = near
     bits, group, category, mask = tags
-    touched, static, plain, numbers = bodies.touched, bodies.static, is_plain(period), new_places()
+    touched, static, plain = bodies.touched, bodies.static, is_plain(period)
+    numbers = some_rows(8, 1, np.float64)
     found = candidates = checked = within = np.int64(0)
     for m in range(rows.shape[0]):
         row = np.int64(rows[m])

@@ -63,12 +63,6 @@ def is_plain(period):
 
 
 @inline
-def new_places():
-    """Memory for `contact_of_images`."""
-    return some_rows(8, 1, np.float64)
-
-
-@inline
 def _without_ends(table, i, x, y, period):
     """A box ``x, y, width, height``; one as long as the world meets itself, and has no ends on that axis."""
     width, height = table.width[i], table.height[i]
@@ -127,4 +121,4 @@ def overlap_depth(table, i, j, period):
     """How deep two shapes of a table, or images of them, overlap; 0 if they do not."""
     if is_plain(period) and not bounds_overlap(bounds_of(table, i), bounds_of(table, j)):
         return 0.0
-    return deepest_contact(table, i, j, period, new_places())[3]
+    return deepest_contact(table, i, j, period, some_rows(8, 1, np.float64))[3]
