@@ -102,13 +102,22 @@ class Reader:
 
         None if `box_or_boxes` or `point_or_points` has to read them.
         """
-        if type(given) is not np.ndarray or given.dtype != np.float64 or self.dtype != np.float64:
+        rows = self.plain_rows(given, self.dim if points else 2 * self.dim)
+        if rows is None:
             return None
-        if given.ndim != 2 or given.shape[1] != (self.dim if points else 2 * self.dim):
-            return None
-        rows = np.array(given, order="C")
         rows = np.concatenate((rows, rows), axis=1) if points else rows
         return rows if first_unsound_row(rows) < 0 else None
+
+    def plain_points(self, given: Any) -> Rows | None:
+        """The same of finite points, as points."""
+        rows = self.plain_rows(given, self.dim)
+        return None if rows is None or first_bad_point(rows, True) >= 0 else rows
+
+    def plain_rows(self, given: Any, width: int) -> Rows | None:
+        """A copy of rows that are still to be checked; None where it takes more than that to read them."""
+        if type(given) is not np.ndarray or given.dtype != np.float64 or self.dtype != np.float64:
+            return None
+        return np.array(given, order="C") if given.ndim == 2 and given.shape[1] == width else None
 
     def boxes(self, boxes: Any) -> BoxArray:
         """Any number of sound boxes in the dtype of the index."""

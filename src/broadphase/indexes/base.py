@@ -769,6 +769,9 @@ class Index(ById):
             found = self._asked.in_circle(given, r, rules) if given else None
             if found is not None:
                 return found
+            points = None if given or self._store.envs is not None else self._reader.plain_points(center)
+            if points is not None:
+                return self._space.in_circles(points, arguments.distances(r, "r").repeat(len(points)), rules)
         reader = self._reader
         center, r = reader.settled(center, self.dim, "center"), arguments.settled_distance(r, "r")
         (center, r), env, _ = self._in_rows(env, (center, "center", self.dim), (r, "r", 0))

@@ -50,6 +50,7 @@ from broadphase.runtime.arrays import joined
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch, check_room_for_nearest
 
 NO_HIT = RayHit(-1, np.inf, ())
+_NO_PERIOD = np.empty(0)
 _try_around = try_call(box_queries.box_around)
 _new = tuple.__new__  # of a named tuple, in half the time that its own takes
 
@@ -219,7 +220,7 @@ class PlainSpace:
         rows, tests = find_rows(
             self.searched, box_queries.boxes_around(centers, radii, self.reader.dim), True, rules
         )
-        return self._within(rows, tests, centers, radii, np.full(self.reader.dim, np.inf))
+        return self._within(rows, tests, centers, radii, _NO_PERIOD)
 
     def _within(self, rows: PairArray, tests: int, centers: Rows, radii: Rows, period: Rows) -> IdArray:
         """Those of the rows ``[query, id]`` that are within the radius of their centre."""
