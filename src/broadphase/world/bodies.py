@@ -502,7 +502,10 @@ class Body:
         store, (x, y) = self._store, as_two(center, "center")
         row = self._row if self._row >= 0 else store.row(self)
         x, y = store.table.place_around(row, x, y)
-        store.teleport(self, x, y)
+        if -FARTHEST < x < FARTHEST and -FARTHEST < y < FARTHEST and not store.space.periodic:
+            kernel.put(store.x, store.y, store.marks, row, x, y)  # without two calls: a fifth less time
+        else:
+            store.teleport(self, x, y)
 
     def remove(self) -> None:
         """Take it out of its world, see `World.remove`.
