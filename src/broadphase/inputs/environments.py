@@ -99,9 +99,9 @@ def rows_of_both(
     a: Any, b: Any, env: Any, names: tuple[str, str], widths: tuple[int, int]
 ) -> tuple[Any, Any, Any]:
     """The same of two arrays, and their environments as a pair."""
-    worlds = [len(array) if getattr(array, "ndim", 2) == 3 else None for array in (a, b)]
-    if worlds == [None, None]:
+    if getattr(a, "ndim", 2) != 3 != getattr(b, "ndim", 2):
         return a, b, env
+    worlds = [len(array) if getattr(array, "ndim", 2) == 3 else None for array in (a, b)]
     if worlds[0] != worlds[1]:
         said = " and ".join(
             f"{name} has shape {np.shape(array)}" for name, array in zip(names, (a, b), strict=True)
