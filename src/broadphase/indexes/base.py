@@ -769,7 +769,7 @@ class Index(ById):
             found = self._asked.in_circle(given, r, rules) if given else None
             if found is not None:
                 return found
-            points = None if given or self._store.envs is not None else self._reader.plain_points(center)
+            points = None if given else self._plain_points(center)
             if points is not None:
                 return self._space.in_circles(points, arguments.distances(r, "r").repeat(len(points)), rules)
         reader = self._reader
@@ -961,6 +961,9 @@ class Index(ById):
             nearest = self._asked.nearest_one(given, k, rules) if given else None
             if nearest is not None:
                 return nearest
+            points = None if given else self._plain_points(point)
+            if points is not None:
+                return self._space.nearest_many(points, k, rules)
         (point,), env, axes = self._in_rows(
             env, (self._reader.settled(point, self.dim, "point"), "point", self.dim)
         )
@@ -1110,6 +1113,10 @@ class Index(ById):
             return given
         rows = self._reader.plain_boxes(values, points)
         return given if rows is None else rows
+
+    def _plain_points(self, values: Any) -> Rows | None:
+        """A batch of finite points that need no more than a copy; None where they have to be read."""
+        return None if self._store.envs is not None else self._reader.plain_points(values)
 
     def _placed(self, query: Rows, env: Any) -> tuple[PlainSpace, Rows, bool]:
         """The space to search, the queries as it takes them, and whether there is a single one."""
