@@ -1,7 +1,6 @@
 """What ``period=`` means: a length for each axis, or lattice vectors, checked."""
 
 import math
-from itertools import chain
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -85,10 +84,15 @@ def settled_period(period: Any) -> Any:
 
 def is_settled(period: Any) -> bool:
     """Whether it is a tuple of floats and None, or of tuples of them: True, which is 1 in a hash, is not."""
-    if type(period) is not tuple or _LENGTHS.issuperset(map(type, period)):
-        return type(period) is tuple
-    numbers = chain.from_iterable([one if type(one) is tuple else (one,) for one in period])
-    return _LENGTHS.issuperset(map(type, numbers))
+    if type(period) is not tuple:
+        return False
+    for one in period:
+        if type(one) is tuple:
+            if not _LENGTHS.issuperset(map(type, one)):
+                return False
+        elif type(one) not in _LENGTHS:
+            return False
+    return True
 
 
 def _settled_length(value: Any) -> Any:

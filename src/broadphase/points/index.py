@@ -86,13 +86,12 @@ class _Kept(Kept):
 
     def nearest_one(self, point: Given, k: int, r: float) -> tuple[Any, ...] | None:
         """As `NewPoints.nearest_one`, in the tree; None if there is none yet."""
-        if self.tree is None or k > len(self.query.found):
-            return None
         query, made = self.query, self.tree
-        if made.scale != 1.0 or made.kind != query.found.dtype:
+        points, n = query.found, len(query.found)
+        if made is None or k > n or made.scale != 1.0 or made.kind != points.dtype:
             return None
         try:
-            found = _nearest_in_tree(made.tree, len(query.found), query.period, point, k, r)
+            found = _nearest_in_tree(made.tree, n, query.period, point, k, r)
         except OverflowError:  # an int that no float can hold
             return None
         return found if found is not None and found[2] else None

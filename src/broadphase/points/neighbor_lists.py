@@ -464,7 +464,7 @@ class Neighbors:
         """Each pair as ``(i, j)`` and as ``(j, i)``: what `neighbors` returns with ``half=False``."""
         starts, j, distance, offset, shift = self._both()
         counts = (starts[1:] - starts[:-1]).astype(np.intp, copy=False)
-        i = np.repeat(np.arange(self.shape[0], dtype=np.int32), counts)
+        i = np.arange(self.shape[0], dtype=np.int32).repeat(counts)
         found = Neighbors(
             i, j, distance, self.shape, offset=offset, shift=shift, half=False, parts=self._parts
         )

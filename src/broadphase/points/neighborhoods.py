@@ -307,9 +307,10 @@ def _neighbors_of(given: GivenPoints, r: Any, how: "How", images: str) -> Neighb
     if plain and images == "nearest" and (r_min == 0.0 or how.limit == NO_LIMIT):
         few = find_few(given, r, r_min, how.half, how.exclude_self, how.limit)
         if few is not None:
-            ways = partial(_ways_of_few, given, *few[:2])
+            i, j, distance = few
+            ways = partial(_ways_of_few, given, i, j)
             return Neighbors(
-                *(*few, _shape(given)),
+                *(i, j, distance, _shape(given)),
                 offset=ways() if how.offsets else None,
                 find_offsets=ways,
                 among=among,

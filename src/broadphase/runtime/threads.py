@@ -232,7 +232,7 @@ def run_all(calls: Sequence[Callable[[], Result]], limit: int | None = None) -> 
 
     When this returns or raises, no other thread works on the calls.
     """
-    workers = min(len(calls), limit or cores(), cores())
+    workers = 1 if len(calls) == 1 else min(len(calls), limit or cores(), cores())
     if workers <= 1:
         return [call() for call in calls]
     return _run_with_helpers(calls, workers - 1)
