@@ -177,7 +177,8 @@ def cut_world(task: Task) -> tuple[Division, int]:
     n = len(task.boxes)
     size = min(n, 32 if n <= thresholds.TINY_WORLD else 64 if n <= thresholds.SMALL_WORLD else 128)
     axes, lattice, whole = equal_widths(task.boxes, task.boxes.reshape(1, -1), size)
-    return Division(tuple(axes.tolist()), lattice, lattice[:, :0]), whole
+    # Its own `__new__` takes 0.3 us longer, a fiftieth of a search of 300 boxes.
+    return tuple.__new__(Division, (tuple(axes.tolist()), lattice, lattice[:, :0])), whole
 
 
 def parts_for(task: Task) -> int:

@@ -81,6 +81,10 @@ class Neighbors:
         The ids of the points and of those searched among, as given: ``rows_in`` and ``changes`` go by them.
     """
 
+    ids: tuple[PointIds, PointIds] | None = None
+    has_other_ids = False  # of a `PointIndex`, in ``j``
+    _unit: Points | None = None
+
     def __init__(
         self,
         i: npt.NDArray[np.int32],
@@ -104,9 +108,6 @@ class Neighbors:
         self._among, self._sorted = among, in_order
         self._half = among if half is None else half
         self._parts = own_threads.cores() if parts is None else parts
-        self._unit: Points | None = None
-        self.ids: tuple[PointIds, PointIds] | None = None
-        self.has_other_ids = False  # of a `PointIndex`, in ``j``
 
     def __len__(self) -> int:
         """How many pairs there are."""

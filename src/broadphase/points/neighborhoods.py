@@ -239,9 +239,12 @@ def neighbors(
     by_kind = None if cutoffs is None else _cutoffs_of(cutoffs, kinds, given)
     if by_kind is not None:
         r = by_kind.largest
-    how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit, bool(half), excluded, by_kind)
+    flags = bool(exclude_self), bool(sort), offsets
+    # Its own `__new__` takes 0.2 us longer, a thirtieth of a search of five points.
+    how = tuple.__new__(How, (r_min, *flags, parts, limit, bool(half), excluded, by_kind))
     found = _neighbors_of(given, r, how, images)
-    found.ids = numbers
+    if numbers is not None:
+        found.ids = numbers
     return found
 
 

@@ -14,7 +14,7 @@ from broadphase.kernels.arrays.samples import sampled_row, share_reached
 from broadphase.kernels.boxes.overlap import all_ordinary, high_edge, is_extreme, low_edge, overlaps_nothing
 from broadphase.kernels.machine.floats import inverse_root
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
-from broadphase.kernels.machine.memory import prefetch
+from broadphase.kernels.machine.memory import few, prefetch, some_rows
 
 # -----------------------------------------------------------------------------------------------------------
 # Boxes into strips: which strips each box touches, how many copies that makes, and the copies.
@@ -368,9 +368,9 @@ def equal_widths(boxes, flat, size):
     no infinite edges.
     """
     n, dim = boxes.shape[0], boxes.shape[1] // 2
-    edges, spanned = np.empty((2, size), np.float64), np.empty((dim, size), np.float64)
-    statistics, lattice = np.empty((dim, 4), np.float64), np.empty((dim - 1, 3), boxes.dtype)
-    axes, counts = np.empty(dim, np.int64), np.empty(dim - 1, np.int64)
+    edges, spanned = some_rows(2, 128, np.float64)[:, :size], np.empty((dim, size), np.float64)
+    statistics, lattice = some_rows(3, 4, np.float64)[:dim], np.empty((dim - 1, 3), boxes.dtype)
+    axes, counts = np.empty(dim, np.int64), few(2, np.int64)
     sample_axes(boxes, edges, spanned, statistics)
     swept = np.int64(0)
     for axis in range(1, dim):
