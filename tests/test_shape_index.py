@@ -1,5 +1,7 @@
 """Rays, nearest points and overlaps of shapes in many worlds, against shapely."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -276,7 +278,7 @@ def test_few_queries_and_many_and_tuples_find_the_same(count):
         for k in range(min(count, 20)):
             one = [part[k] if np.ndim(part) else part for part in given]
             same = getattr(worlds, name)(*one, env=0)
-            for kind in (tuple, list, np.array):
+            for kind in (tuple, list, np.array, lambda row: tuple(map(Fraction, row))):
                 single = getattr(plain, name)(*(kind(x.tolist()) if np.ndim(x) else x for x in one))
                 assert type(single) is type(same)
                 np.testing.assert_equal(single, same)

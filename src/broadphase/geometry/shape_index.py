@@ -25,7 +25,7 @@ from broadphase.indexes.protocol import NO_IDS
 from broadphase.indexes.results import Nearest, RayHit, RayHits, Wanted, copied_hits, hits_asked_for
 from broadphase.indexes.storage import IdArray
 from broadphase.inputs import Numbers, OneBox, Place, RowsLike
-from broadphase.inputs.arrays import BOXES, POINTS, settled
+from broadphase.inputs.arrays import BOXES, settled
 from broadphase.inputs.environments import as_env
 from broadphase.inputs.numeric import real
 from broadphase.kernels.machine.kernel import try_call
@@ -143,7 +143,7 @@ class ShapeIndex:
             has changed.
         """
         reader, table = self._boxes._reader, self._table
-        given = settled(ids, "ids"), settled(positions, "positions", POINTS), settled(angles, "angles")
+        given = settled(ids, "ids"), reader.settled(positions, 2, "positions"), settled(angles, "angles")
         rows = self._boxes._store.known_ids(given[0])
         places = np.atleast_2d(reader.point_or_points(given[1], "positions", finite=True))
         turned = None if angles is None else np.asarray(given[2], np.float64)
@@ -310,7 +310,7 @@ class ShapeIndex:
         if few is not None:
             return few
         boxes = self._searched()
-        point, ignore = settled(point, "point", POINTS), settled(ignore, "ignore")
+        point, ignore = boxes._reader.settled(point, 2, "point"), settled(ignore, "ignore")
         (point, ignore), env, axes = boxes._in_rows(env, (point, "point", 2), (ignore, "ignore", 0))
         places, env, single = self._in_rows(boxes._reader.point_or_points(point, "point", finite=True), env)
         nearest_ids = np.full(len(places), -1, np.int32)
@@ -364,7 +364,7 @@ class ShapeIndex:
         if few is not None:
             return few
         boxes = self._searched()
-        (box,), env, _ = boxes._in_rows(env, (settled(box, "box", BOXES), "box", 4))
+        (box,), env, _ = boxes._in_rows(env, (boxes._reader.settled(box, 4, "box", BOXES), "box", 4))
         rows, env, single = self._in_rows(boxes._reader.box_or_boxes(box), env)
         edges = np.clip(rows, -_FARTHEST, _FARTHEST)
         columns = plain_columns(BOX, edges[:, :2], *(edges[:, 2:] - edges[:, :2]).T)
@@ -386,7 +386,7 @@ class ShapeIndex:
         if few is not None:
             return few
         boxes, reader = self._searched(), self._boxes._reader
-        center, r = settled(center, "center", POINTS), arguments.settled_distance(r, "r")
+        center, r = reader.settled(center, 2, "center"), arguments.settled_distance(r, "r")
         (center, r), env, _ = boxes._in_rows(env, (center, "center", 2), (r, "r", 0))
         points = reader.point_or_points(center, "center", finite=True), "center", 1
         (centers, radii), one = arguments.lined_up(points, (arguments.distances(r, "r"), "r", 0))
