@@ -286,15 +286,16 @@ def first_beside(
     length, own = math.hypot(dx, dy), max(map(abs, bounds))
     if not 0.0 < length < math.inf:
         raise ValueError(f"direction = {direction} must be finite, and have a length")
-    for deeper in (False, True):
-        if far and deeper:
-            largest = _DEEPER * max(far(), largest, own)
-        elif deeper:
-            break
+
+    def against(largest: float) -> Hit | None:
         step = _BESIDE * max(largest, own) or _BESIDE
         for hit in met(dx / length * step, dy / length * step):
             if hit.normal[0] * dx + hit.normal[1] * dy < 0.0:
-                if hit.time == 0.0 or not deeper:
-                    return hit
-                break
-    return None
+                return hit
+        return None
+
+    hit = against(largest)
+    if hit is None and far is not None:
+        hit = against(_DEEPER * max(far(), largest, own))
+        return hit if hit is not None and hit.time == 0.0 else None
+    return hit
