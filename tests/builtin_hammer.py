@@ -3,6 +3,7 @@
 import gc
 import sys
 import tracemalloc
+from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -55,10 +56,7 @@ def parts(arguments: tuple[Any, ...]) -> Iterator[Any]:
 def everything() -> list[Any]:
     """All that calls could forget to let go: arguments, types, kernels."""
     calls = RIGHT + WRONG + SLOW
-    # Not small numbers: Python shares them, and counts of references are such numbers.
-    held = [
-        part for _, arguments in calls for part in parts(arguments) if type(part) is not int or part > 256
-    ]
+    held = [part for _, arguments in calls for part in parts(arguments)]
     kernels = [kernel for kernel, _ in calls]
     return [*held, *kernels, None, True, False, np.ndarray, BOXES.dtype, SETS.dtype, np.dtype(np.int32)]
 
@@ -84,7 +82,8 @@ def hammer(times: int) -> None:
     tracemalloc.start()
     call_all(20)
     gc.collect()
-    before = [sys.getrefcount(body) for body in watched]
+    # Counts are small numbers, which Python shares: a list of them would hold references to what is watched.
+    before = array("q", [sys.getrefcount(body) for body in watched])
     bytes_before = tracemalloc.get_traced_memory()[0]
     call_all(times)
     gc.collect()
