@@ -79,7 +79,7 @@ def hammer(times: int) -> None:
     """Print how many references and bytes were kept; a few are Python's own, one for each call are ours."""
     watched = everything()
     tracemalloc.start()
-    call_all(1_000)  # Python adapts its bytecode to the first hundreds of calls, and lets references to None go
+    call_all(1_000)  # while Python adapts its bytecode it lets some references to None go
     gc.collect()
     # Counts are small numbers, which Python shares: a list of them would hold references to what is watched.
     before = array("q", [sys.getrefcount(body) for body in watched])
