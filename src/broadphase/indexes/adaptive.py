@@ -20,7 +20,6 @@ one table below.
 """
 
 from functools import partial
-from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -73,12 +72,7 @@ SPARSE, FEW_STATIC = 4, 2_000
 class AdaptiveStructure(Structure):
     """The parts of a `broadphase.AdaptiveIndex`."""
 
-    UNSAVED: ClassVar[frozenset[str]] = Structure.UNSAVED | {"_kept"}
     query_tree: QueryTree
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self.unsettle()
 
     # ---- following the boxes
 

@@ -175,6 +175,11 @@ class Index(ById):
         """Make what keeps boxes and follows them."""
         self._store = BoxStore(dim, dtype)
         self._history = History(np.empty((0, 2), np.int32))
+        self._follow_boxes(lengths)
+
+    def _follow_boxes(self, lengths: Any) -> None:
+        """Make what follows the boxes that are kept, and reads others."""
+        dim, dtype = self.dim, self.dtype
         self._journal = Journal()
         self._reader = Reader(dim, dtype)
         structure = self._make_structure(Shared(self._store, self._touching, self._sort, self._threads))
@@ -186,6 +191,10 @@ class Index(ById):
             self._reader = PeriodicReader(dim, dtype, lengths, self._touching)
             self._space = PeriodicSpace(structure, self._reader, self._sort, lengths)
         self._structure: Any = structure
+        if self._store.envs is not None:
+            from broadphase.indexes.environments import Worlds  # here: most indexes have none
+
+            self._space.use(Worlds(structure))
         self._asked = self._space
 
     def _make_structure(self, shared: Shared) -> Structure:
@@ -1070,9 +1079,17 @@ class Index(ById):
     def __getstate__(self) -> dict[str, Any]:
         self._make_whole()
         # A `broadphase.Recorder` hides methods by attributes, which are not part of the index.
-        return {
+        kept = {
             key: value for key, value in self.__dict__.items() if not callable(getattr(type(self), key, None))
         }
+        for name in ("_asked", "_journal", "_reader", "_space", "_structure"):
+            del kept[name]  # made again of the boxes
+        return kept | {"period": self.period}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        lengths = state.pop("period")
+        self.__dict__.update(state)
+        self._follow_boxes(as_period(lengths, self.dim))
 
     def _in_rows(self, env: Any, *given: arguments.Named) -> tuple[list[Any], Any, arguments.Axes | None]:
         """Arguments in rows, the environment of each, and the axes of the question if it has several."""

@@ -231,6 +231,8 @@ class SweepAndPrune(Index):
 class CellIndex(Index):
     """What `UniformGrid` and `SpatialHash` have in common."""
 
+    _finest: Any
+
     def explain(self) -> "CellReport":
         """Whether the cells are too large, too small or right, and why; print it to read it.
 
@@ -253,6 +255,7 @@ class CellIndex(Index):
             About the new cells.
         """
         self._cells.tune()
+        self._finest = self._cells.cell_size
         return self._cells.explain()
 
     @property
@@ -304,8 +307,7 @@ class UniformGrid(CellIndex):
     ) -> None:
         if isinstance(boxes, list | tuple | np.ndarray) and len(boxes) and isinstance(boxes[0], Real):
             boxes, bounds, cell_size = None, boxes, cell_size if bounds is None else bounds
-        self._given = bounds, cell_size
-        self._bounds: tuple[float, ...] | None = None
+        self._bounds, self._finest = bounds, cell_size
         super().__init__(boxes, **common)
         if bounds is not None or type(cell_size) is not str or cell_size != "auto":
             self._make_whole()  # which checks them
@@ -314,10 +316,8 @@ class UniformGrid(CellIndex):
         from broadphase.indexes.cells import as_cell_size
         from broadphase.indexes.uniform_grid import GridStructure, as_bounds, check_cells
 
-        bounds, size = self._given
-        del self._given
-        finest = as_cell_size(size)
-        self._bounds = None if bounds is None else as_bounds(bounds, self.dim)
+        finest = as_cell_size(self._finest)
+        self._bounds = None if self._bounds is None else as_bounds(self._bounds, self.dim)
         if self._bounds is not None and finest is not None:
             check_cells(self._bounds, finest, self.dim)
         return GridStructure(self._bounds, finest, shared)
@@ -325,7 +325,7 @@ class UniformGrid(CellIndex):
     @property
     def bounds(self) -> tuple[float, ...] | None:
         """As they were given: None where they follow the boxes."""
-        return self._bounds
+        return self._bounds  # type: ignore[no-any-return]
 
     def _options(self) -> dict[str, Any]:
         return {"bounds": None if self._bounds is None else list(self._bounds), "cell_size": self.cell_size}

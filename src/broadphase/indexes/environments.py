@@ -87,9 +87,6 @@ class Worlds(SearchTree):
         self._own = own
         super().__init__(Shared(own.store, own.touching, own.sort, own.threads))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Worlds, (self._own,)
-
     # ---- following the boxes: pairs need nothing of it, and queries come by `placed`
 
     def reset(self) -> None:

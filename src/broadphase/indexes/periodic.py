@@ -55,9 +55,6 @@ class PeriodicReader(Reader):
         self._period = period
         self._touching = touching
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return PeriodicReader, (self.dim, self.dtype, self._period, self._touching)
-
     def box(self, box: Any) -> FloatTuple:
         one = np.array([super().box(box)], self.dtype)
         return tuple(self._wrapped(one, "box").boxes[0].tolist())

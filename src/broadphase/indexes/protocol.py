@@ -27,7 +27,7 @@ What a structure may rely on
   is one more than the largest id ever used; the rows of free ids hold NaN.  Its arrays are replaced when
   they grow: read them again in every call.
 - Ids come as int32 arrays without repetition, ascending unless boxes move.
-- ``copy`` and pickling copy the whole ``__dict__``, except what ``UNSAVED`` names.
+- ``copy``, pickling and files do not copy it: another one is made of the stored boxes.
 - Many threads may read at once: a query has its own scratch memory and writes to no attribute.
 """
 
@@ -98,8 +98,6 @@ class Structure(ABC):
     pairs again."""
     query_tree: "SearchTree"
     """The tree that answers queries of the index: the structure itself, or one that the space has made."""
-    UNSAVED: ClassVar[frozenset[str]] = frozenset({"_lock", "query_tree"})
-    """Attributes that are neither copied nor pickled."""
 
     def __init__(self, shared: Shared) -> None:
         self.store, self.touching, self.sort, self.threads = shared
@@ -119,13 +117,6 @@ class Structure(ABC):
     def dtype(self) -> "np.dtype[Any]":
         """What the boxes are kept in."""
         return self.store.boxes.dtype
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in self.UNSAVED}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = Lock()
 
     def unsettle(self) -> None:
         """Discard the structure: the next read rebuilds it from the stored boxes."""

@@ -110,14 +110,6 @@ class PlainSpace:
         for follower in self.followers:
             follower.unsettle()
 
-    def __getstate__(self) -> dict[str, Any]:
-        made = ("tree", "searched", "followers")
-        return {key: value for key, value in self.__dict__.items() if key not in made}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.use(self.structure)
-
     # ---- pairs
 
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:

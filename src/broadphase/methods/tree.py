@@ -110,21 +110,6 @@ class TreeArrays:
         children = empty("children", (count, kernel.WIDTH), np.int32)
         return edges, children, empty("links", (count, 2), np.int32)
 
-    def __getstate__(self) -> dict[str, Any]:
-        used = int(self.children[0, kernel.USED])
-        ids = int(np.flatnonzero(self.where >= 0).max(initial=-1)) + 1
-        return self.__dict__ | {
-            "where": self.where[:ids],
-            "reach": self.reach[:ids],
-            "edges": self.edges[: used * self.rows],
-            "children": self.children[:used],
-            "links": self.links[:used],
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._resize(len(self.children))
-
 
 def find(task: Task) -> Found:
     """Find all pairs with a tree; ``Found.cells`` counts nodes, ``Found.tests`` tests of nodes and boxes.
