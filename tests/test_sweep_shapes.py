@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sweep_scenes import Around, around_boxes, boxes_of_tiles, resolve
 
-from broadphase import Box, Capsule, Circle, Polygon, Tile, TileMap, contact, overlap
+from broadphase import Box, Capsule, Circle, Polygon, RoundedBox, Tile, TileMap, contact, overlap
 
 HALF = math.sqrt(0.5)
 DIAMOND = Polygon([(0, -2), (2, 0), (0, 2), (-2, 0)])
@@ -184,6 +184,16 @@ def test_rolling_on_a_floor_of_tiles(step, direction, shape):
             assert move.y == shape.y
             assert {hit.normal for hit in move.hits} == ({(0.0, -1.0)} if gravity else set())
         shape = shape.moved_to(move.x, move.y)
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(("dx", "dy"), [(-9, -9), (-9, -5), (-5, -9)])
+@pytest.mark.parametrize("first", [0, 1])
+def test_in_a_corner_of_two_each_is_named_with_its_normal(dx, dy, first):
+    others = [RoundedBox(0, -7, 7, 7, 1.75), Box(-14, -4, 10, 9)]
+    move = go(Box(-4, 0, 6, 14), (dx, dy), others[:: -1 if first else 1])
+    names = {hit.other: hit.normal for hit in move.hits}
+    assert (move.x, move.y, names) == (-4, 0, {first: (0, 1), 1 - first: (1, 0)})
 
 
 @pytest.mark.smaller_set

@@ -465,8 +465,9 @@ def _place_of(mover, vx, vy, other, hit):
 # next tile of a floor has a side, but nothing can touch it.  (Such contacts are known as ghost collisions
 # with internal edges.)  So the normal is that of the union of everything that the mover touches there.
 # A side blocks the directions of a half plane, a corner fewer.  The directions that are blocked around the
-# motion end on both sides at a surface that the mover can really touch; of these two, the one that is more
-# against the motion is the normal.
+# motion end on both sides at a surface that the mover can really touch; of these two, the normal is that of
+# the piece that is hit first, if it is one, so that a hit has the name and the normal of the same body; else
+# the one that is more against the motion.
 
 
 @inline
@@ -508,10 +509,10 @@ def _is_blocked(x, y, touched, k):
 
 
 @inline
-def _surface_of(touched, count, vx, vy):
+def _surface_of(touched, count, vx, vy, own_x, own_y):
     """The surface that stops a mover: ``row, column``, where its normal is in ``touched``.
 
-    Row -1: nothing that is touched blocks the motion.
+    Row -1: nothing that is touched blocks the motion.  ``own`` is the normal of what is hit first.
     """
     begin = -1
     for k in range(count):
@@ -530,7 +531,10 @@ def _surface_of(touched, count, vx, vy):
                 if k != at and _is_blocked(x, y, touched, k):
                     at = k
                     break
-        against = vx * touched[at, end] + vy * touched[at, end + 1]
+        nx, ny = touched[at, end], touched[at, end + 1]
+        if abs(nx * own_y - ny * own_x) < _PARALLEL and nx * own_x + ny * own_y > 0.0:
+            return at, end
+        against = vx * nx + vy * ny
         if against < most:
             best, best_end, most = at, end, against
     # Both lie along the motion where a slot as wide as the mover ends: its end is the surface.
@@ -654,7 +658,7 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, all_sides, numbers_of, g
                         continue
                 best, place = hit, _place_of(mover, vx, vy, other, hit)
     count = _smooth(touched, count)
-    k, end = _surface_of(touched, count, vx, vy)
+    k, end = _surface_of(touched, count, vx, vy, best[5], best[6])
     if k >= 0 and (count > 1 or touched[k, 0] != touched[k, 2] or touched[k, 1] != touched[k, 3]):
         nx, ny = _straightened(touched[k, end], touched[k, end + 1])
         best = (best[0], best[1], best[2], best[3], best[4], nx, ny, best[7])
