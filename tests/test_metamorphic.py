@@ -62,6 +62,8 @@ _KNOWN = (
     ("walk in two", 61445),  # up, back into the one-way body that it started in
     ("in another order", 75409),  # a crate, and the one-way wall around it, met at once
     ("in another order", 6141),  # the foot of a ramp at the corner of a wall
+    ("mirrored", 401795),  # at the tip of a slope the normal was that of its side or its slope, by rounding
+    ("translated", 87686),  # parts that were flush overlapped after a bounce, by a rounding error
     ("mirrored", 300189),  # in a corner of two the hit had the name of one and the normal of the other
 )
 

@@ -465,9 +465,9 @@ def _place_of(mover, vx, vy, other, hit):
 # next tile of a floor has a side, but nothing can touch it.  (Such contacts are known as ghost collisions
 # with internal edges.)  So the normal is that of the union of everything that the mover touches there.
 # A side blocks the directions of a half plane, a corner fewer.  The directions that are blocked around the
-# motion end on both sides at a surface that the mover can really touch; of these two, the normal is that of
-# the piece that is hit first, if it is one, so that a hit has the name and the normal of the same body; else
-# the one that is more against the motion.
+# motion end on both sides at a surface that the mover can really touch; of these two, the one that is more
+# against the motion is the normal; where they are two pieces, that of the piece which is hit first, so that a
+# hit has the name and the normal of the same body.
 
 
 @inline
@@ -521,7 +521,7 @@ def _surface_of(touched, count, vx, vy, own_x, own_y):
             break
     if begin < 0:
         return begin, 0
-    best, best_end, most = begin, 0, math.inf
+    best, best_end, most, one, named = begin, 0, math.inf, begin, False
     for end in range(0, 4, 2):
         at, turn = begin, (1.0 if end == 0 else -1.0)
         for _ in range(count):
@@ -532,11 +532,12 @@ def _surface_of(touched, count, vx, vy, own_x, own_y):
                     at = k
                     break
         nx, ny = touched[at, end], touched[at, end + 1]
-        if abs(nx * own_y - ny * own_x) < _PARALLEL and nx * own_x + ny * own_y > 0.0:
-            return at, end
+        is_named = abs(nx * own_y - ny * own_x) < _PARALLEL and nx * own_x + ny * own_y > 0.0
         against = vx * nx + vy * ny
-        if against < most:
+        # Which end of one piece is met first, rounding decides.
+        if is_named if end != 0 and at != one and is_named != named else against < most:
             best, best_end, most = at, end, against
+        one, named = at, is_named
     # Both lie along the motion where a slot as wide as the mover ends: its end is the surface.
     for k in range(count if most >= -_PARALLEL * length(vx, vy) else 0):
         for end in range(0, 4, 2):

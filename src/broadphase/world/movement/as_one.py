@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from broadphase.geometry.shapes import finite
-from broadphase.kernels.movement.sweep import MOST_TURNS
+from broadphase.kernels.movement.sweep import MOST_TURNS, turn
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body
@@ -68,42 +68,50 @@ class _Parts:
         self._push_out(response)
         reached = 0
         held: list[tuple[float, float]] = []
+        rows, code = np.array(self._rows), code_of(response)
+        starts = self._store.places(rows)
+        # Each has its own goal, as in `World.move`: parts that are flush end flush.
+        goals = starts + np.array((dx, dy))
         for _ in range(MOST_TURNS):
-            starts = self._store.places(np.array(self._rows))
-            if max(abs(dx), abs(dy)) <= (_ROUNDING * float(np.abs(starts).max()) if self._gone else 0.0):
+            ways = goals - starts
+            near = _ROUNDING * float(np.abs(starts).max())
+            if np.abs(ways).max() <= (near if self._gone else 0.0):
                 break
-            casts = [self._motion.dry(row, dx, dy, "touch", self._ignored) for row in self._rows]
+            casts = [
+                self._motion.dry(row, way[0], way[1], "touch", self._ignored)
+                for row, way in zip(self._rows, ways.tolist(), strict=True)
+            ]
             met = [(cast.hits[0].time, at) for at, cast in enumerate(casts) if cast.hits]
             if not met:
-                self._shift((dx, dy), 1.0)
+                self._shift(ways, 1.0)
+                self._store.put_many(rows, goals)
                 for cast in casts:
                     reached |= cast.reached
                 break
             time, first = min(met)
             hit = casts[first].hits[0]
-            left = np.array((dx, dy))
-            goals = [
-                self._motion.end_of(cast, start, left) for start, cast in zip(starts, casts, strict=True)
-            ]
-            way = goals[first] - starts[first]
-            if time == 0.0 and np.abs(way).max() > _ROUNDING * np.abs(starts).max():
+            ends = np.array(list(map(self._motion.end_of, casts, starts, ways)))
+            gone = ends - starts
+            far = np.abs(gone[first]).max() > near
+            if time == 0.0 and far:
                 break  # it starts in tiles, and there is no room
-            self._shift((way[0].item(), way[1].item()), time)
-            for row, start, goal in zip(self._rows, starts, goals, strict=True):
-                # Those that are stopped at once are flush, each to the last bit.
-                if np.abs(goal - start - way).max() <= _ROUNDING * (1.0 + np.abs(start).max()):
-                    self._store.put(row, goal[0].item(), goal[1].item())
+            # Those that are stopped at once are flush, each to the last bit.
+            flush = np.abs(gone - gone[first]).max(axis=1) <= _ROUNDING * (1.0 + np.abs(starts).max(axis=1))
+            ends[~flush] = (starts + gone[first])[~flush]
+            self._shift(ends - starts, time)
+            self._store.put_many(rows, ends)
             self._stopped(self._rows[first], hit._replace(time=time), response)
             if response == "touch":
                 break
             self._gone += (1.0 - self._gone) * time
-            nx, ny = hit.normal
-            dx, dy = dx * (1.0 - time), dy * (1.0 - time)
-            into = (2.0 if response == "bounce" else 1.0) * min(dx * nx + dy * ny, 0.0)
-            dx, dy = dx - into * nx, dy - into * ny
-            if np.abs(way).max() > _ROUNDING * np.abs(starts).max():
+            goals += np.array(turn(*ends[first], *goals[first], *hit.normal, code)) - goals[first]
+            starts = self._store.places(rows)
+            goals += starts - ends  # whole periods
+            goals = np.where(np.abs(goals - starts) <= _ROUNDING * (1.0 + np.abs(starts)), starts, goals)
+            if far:
                 held = []
             # What slides into a surface that it slid along at this very place is held between the two.
+            dx, dy = (goals[first] - starts[first]).tolist()
             if response == "slide" and any(
                 dx * x + dy * y < -_ROUNDING * math.hypot(dx, dy) for x, y in held
             ):
@@ -119,10 +127,10 @@ class _Parts:
         hits = sorted(self._hits, key=lambda hit: hit.time)
         return Movement(x, y, tuple(hits), tuple(crossed.values()), reached)
 
-    def _shift(self, way: tuple[float, float], share: float) -> None:
+    def _shift(self, ways: Floats, share: float) -> None:
         """Move all parts by a share of what is left, and note what they cross."""
-        for row in self._rows:
-            moved = self._motion.move_through(row, *way, self._ignored)
+        for row, way in zip(self._rows, ways.tolist(), strict=True):
+            moved = self._motion.move_through(row, way[0], way[1], self._ignored)
             left = 1.0 - self._gone
             self._crossed += [
                 hit._replace(time=self._gone + left * share * hit.time) for hit in moved.crossed
@@ -148,7 +156,7 @@ class _Parts:
             start = self._store.places(np.array([row]))[0]
             dx, dy = (self._motion.end_of(cast, start, np.zeros(2)) - start).tolist()
             if (dx or dy) and self._has_room(dx, dy):
-                self._shift((dx, dy), 0.0)
+                self._shift(np.tile((dx, dy), (len(self._rows), 1)), 0.0)
                 for hit in cast.hits:
                     self._stopped(row, hit, response)
             overlapping = self._overlapping(row, 0.0, 0.0) - {-1}
