@@ -419,7 +419,7 @@ from broadphase.kernels.machine.signatures import PACKAGE
 
 nothing = ctypes.CFUNCTYPE(ctypes.c_int32)(lambda: 1)
 # A library has them itself.
-names = "goes_on length_of item attribute number_of number_at is_alike drop append append_pair"
+names = "goes_on length_of item attribute number_of number_at is_alike drop append"
 for name in names.split():
     llvm.add_symbol(f"broadphase_{name}", ctypes.cast(nothing, ctypes.c_void_p).value)
 for line in sys.argv[1:]:

@@ -7,7 +7,7 @@ import scenes
 from checks import assert_same
 
 import broadphase as bp
-from broadphase.methods.few_among_many import boxes_near
+from broadphase.methods.strips import boxes_near
 from broadphase.runtime import thresholds
 from broadphase.runtime.memory import Scratch
 

@@ -196,7 +196,7 @@ KERNELS = """
 import numpy as np
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, objects, rows
 from broadphase.kernels.machine.objects import (
-    append, append_pair, attribute, drop, is_same, is_there, item, length_of, number_of
+    append, attribute, drop, is_same, is_there, item, length_of, number_of
 )
 
 @jit
@@ -237,7 +237,7 @@ def put(things, other, found):
         thing = item(things, k)
         if not is_same(thing, other):
             append(found, thing)
-            append_pair(found, thing, other)
+            append(found, other)
         drop(thing)
     return length_of(found)
 """
@@ -291,7 +291,7 @@ else:
 
 found = ["before"]
 assert put(things, things[0], found) == 3
-assert found == ["before", things[1], (things[1], things[0])]
+assert found == ["before", things[1], things[0]]
 
 held = [things, things[0], things[1], things[0].at, things[0].at[1], "at"]
 before = [sys.getrefcount(one) for one in held]

@@ -150,10 +150,11 @@ def colliding(
     read, rule = other_read, other_rule = _read_as(things, "ones", at, radius, size, rect)
     if targets is not things:
         other_read, other_rule = _read_as(targets, "others", at, radius, size, rect)
-    found: list[tuple[Any, Any]] = []
+    found: list[Any] = []
     kept = things, targets, found
     if _few(read, other_read, rule, other_rule, margin, TOUCHING, kept):
-        return found
+        in_turn = iter(found)
+        return list(zip(in_turn, in_turn, strict=True))
     shapes = _shapes_of(read, "ones", *rule)
     other_shapes = None if targets is things else _shapes_of(other_read, "others", *other_rule)
     touching = _touching(shapes, other_shapes, margin)
@@ -338,7 +339,7 @@ def _few(
 ) -> Any:
     """Whether there are few objects that the kernel knows; then it has found those within a margin.
 
-    ``result`` is what goes into pairs, and the list that takes them.
+    ``result`` is what goes into pairs, and the list that takes them, one object after the other.
     """
     kind = rule[0]
     if kind == _SHAPES or kind != other_rule[0] or len(things) * len(others) > _MOST_TESTS:

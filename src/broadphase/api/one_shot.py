@@ -14,7 +14,6 @@ from broadphase.inputs.numeric import on_gpu, thread_count
 from broadphase.inputs.search import Space, join_filter, points_among, settled_join, settled_search
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.methods import choose
-from broadphase.methods.few_among_many import boxes_near
 from broadphase.methods.in_space import find_in_space, join_of_few, pairs_of_few
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import NO_LIMIT, Found, Task, pair_limit
@@ -464,6 +463,8 @@ def _join_boxes(
     with borrowed_scratch() as scratch:
         survivors = None
         if method in ("auto", "strips") and first.dtype == second.dtype:
+            from broadphase.methods.strips import boxes_near  # here: few boxes need nothing of it
+
             few, many = (first, second) if len(first) < len(second) else (second, first)
             survivors = boxes_near(few, many, parts, scratch)
         if survivors is None:

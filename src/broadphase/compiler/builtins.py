@@ -408,20 +408,6 @@ def _append(builder: Any, things: Any, value: Any) -> None:
     builder.ret(Api(builder).call("PyList_Append", I32, things, value))
 
 
-def _append_pair(builder: Any, things: Any, value: Any, other: Any) -> None:
-    """Append a tuple of two objects, which keeps references of its own."""
-    api = Api(builder)
-    pair = api.call("PyTuple_New", POINTER, api.size(ir.Constant(I64, 2)))
-    with builder.if_then(cgutils.is_null(builder, pair), likely=False):
-        builder.ret(ir.Constant(I32, -1))
-    for k, one in enumerate((value, other)):
-        api.call("Py_IncRef", ir.VoidType(), one)
-        api.call("PyTuple_SetItem", I32, pair, api.size(ir.Constant(I64, k)), one)
-    status = api.call("PyList_Append", I32, things, pair)
-    api.call("Py_DecRef", ir.VoidType(), pair)
-    builder.ret(status)
-
-
 _FUNCTIONS: dict[str, tuple[Any, Callable[..., None]]] = {
     "goes_on": (ir.FunctionType(I32, []), _goes_on),
     "length_of": (ir.FunctionType(I64, [POINTER]), _length_of),
@@ -432,7 +418,6 @@ _FUNCTIONS: dict[str, tuple[Any, Callable[..., None]]] = {
     "is_alike": (ir.FunctionType(ir.IntType(1), [POINTER] * 2), _is_alike),
     "drop": (ir.FunctionType(ir.VoidType(), [POINTER]), _drop),
     "append": (ir.FunctionType(I32, [POINTER] * 2), _append),
-    "append_pair": (ir.FunctionType(I32, [POINTER] * 3), _append_pair),
     "read_signed": (_READ, _read_number(_long_of("PyLong_AsLongLong"), -1, "type_int")),
     "read_unsigned": (_READ, _read_number(_long_of("PyLong_AsUnsignedLongLong"), -1, "type_int")),
     "read_float": (_READ, _read_number(_double_of, -1.0, "type_float", "type_float64", "type_int")),

@@ -72,6 +72,9 @@ class Reader:
         made = {width: struct.Struct(f"{width}{letter}") for width in (dim, 2 * dim)}
         self._packers = {width: (packer.pack, packer.unpack) for width, packer in made.items()}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reader, (self.dim, self.dtype)  # what `struct` makes cannot be pickled
+
     def box(self, box: Any) -> FloatTuple:
         """One sound box as floats that the dtype holds exactly."""
         values = self.floats(box, 2 * self.dim)

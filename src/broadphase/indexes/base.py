@@ -12,7 +12,6 @@ from broadphase.errors import instead, with_hints
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import NO_RULE, NO_RULES, BoxRules, Reader, Rows
 from broadphase.indexes.changes import History, Journal
-from broadphase.indexes.new_boxes import MadeLater, NewBoxes
 from broadphase.indexes.protocol import NO_IDS, Shared, Structure
 from broadphase.indexes.results import (
     HowToCast,
@@ -24,8 +23,8 @@ from broadphase.indexes.results import (
     copied_hits,
     hits_asked_for,
 )
-from broadphase.indexes.space import NO_HIT, PlainSpace, join
-from broadphase.indexes.storage import EVERY_BIT, BoxStore, ById, IdArray, read_only
+from broadphase.indexes.space import NO_HIT, NewBoxes, PlainSpace, join
+from broadphase.indexes.storage import EVERY_BIT, BoxStore, ById, IdArray, MadeLater, read_only
 from broadphase.inputs import Lengths, Numbers, OneBox, Place, RowsLike
 from broadphase.inputs.arrays import BOXES, settled
 from broadphase.inputs.boxes import BoxArray, check_sound, copy_sound

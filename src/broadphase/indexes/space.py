@@ -21,6 +21,7 @@ from broadphase.indexes.arguments import (
 )
 from broadphase.indexes.box_tree import QueryTree
 from broadphase.indexes.protocol import (
+    NO_ROWS,
     Searched,
     SearchTree,
     Shared,
@@ -36,6 +37,7 @@ from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_period
 from broadphase.inputs.search import Space
 from broadphase.kernels.arrays.results import FEW
+from broadphase.kernels.boxes import brute_force
 from broadphase.kernels.boxes import queries as box_queries
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
 from broadphase.kernels.boxes.periodic import keep_rows_within
@@ -52,6 +54,8 @@ from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch, chec
 NO_HIT = RayHit(-1, np.inf, ())
 _NO_PERIOD = np.empty(0)
 _try_around = try_call(box_queries.box_around)
+_scan_for_boxes, _scan_for_nearest = map(try_call, (brute_force.scan_for_boxes, brute_force.scan_for_nearest))
+_NO_SETS = np.empty(0, np.uint32)
 _new = tuple.__new__  # of a named tuple, in half the time that its own takes
 
 
@@ -273,6 +277,63 @@ class PlainSpace:
         if self.tree is not self.structure and self.tree.follows_moving:
             self.tree.ready()
             self.tree.check()
+
+
+# ---- the boxes of an index that was just made of them: rows and nothing else, which a few queries scan
+#
+# A program that makes an index in every frame and asks it once needs no structure, and none of the columns
+# that follow boxes: making both takes 70 us for 100 boxes, and 1.7 ms for 10,000; a scan takes 0.4 us and
+# 15 us.
+
+
+class NewBoxes:
+    """Answers single queries as `PlainSpace` does, until a tree would have paid."""
+
+    __slots__ = ("_left", "_touching", "last", "rows")
+
+    def __init__(self, rows: BoxArray, touching: bool) -> None:
+        self.rows = rows
+        """The boxes, sound, which belong to the index."""
+        self._touching = touching
+        self._left = thresholds.SCANNED_AT_LEAST + thresholds.SCANS * len(rows)
+        self.last = ("", 0, 0)
+
+    def in_boxes(self, call: str, boxes: Given, rules: BoxRules) -> IdArray | None:
+        """The boxes that overlap one box; None if the index has to answer."""
+        if self._left < 0 or rules is not NO_RULES:
+            return None
+        rows = self.rows, len(self.rows), _NO_SETS, _NO_SETS
+        try:
+            found = _scan_for_boxes(*rows, boxes, self._touching, *rules, NO_ROWS)
+        except OverflowError:  # an int that no float can hold
+            return None
+        if found is None or found[3] < 0:
+            return None
+        _, ids, count, tests = found
+        self._left -= tests
+        self.last = call, tests, count
+        return ids  # type: ignore[no-any-return]
+
+    def in_circle(self, *_: object) -> None:
+        """None: the boxes are not scanned for a radius, or a ray."""
+
+    first_hit = in_circle
+
+    def nearest_one(self, point: Given, k: int, rules: BoxRules) -> Nearest | None:
+        """The ``k`` nearest boxes of a point; None if the index has to answer."""
+        n = len(self.rows)
+        if self._left < 0 or rules is not NO_RULES or not n:
+            return None
+        try:
+            found = _scan_for_nearest(self.rows, point, k if k < n else n)
+        except OverflowError:
+            return None
+        if found is None or found[2] < 0:
+            return None
+        ids, distances, tests = found
+        self._left -= tests
+        self.last = "nearest", tests, len(ids)
+        return _new(Nearest, (ids, distances))
 
 
 # ---- a join of two indexes

@@ -417,6 +417,20 @@ class ById:
         return self._store.live_envs()
 
 
+class MadeLater:
+    """An attribute that an index of new boxes or points does not have: it is made whole when it is needed."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, index: Any, owner: type) -> Any:
+        if index is not None:
+            index._make_whole()
+            if self._name in index.__dict__:
+                return index.__dict__[self._name]
+        raise AttributeError(f"{owner.__name__!r} object has no attribute {self._name!r}")
+
+
 class Touched:
     """Which ids were touched since a structure was last brought up to date.
 

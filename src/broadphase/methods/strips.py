@@ -22,15 +22,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.inputs.boxes import BoxArray, sides_of
 from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.kernels.arrays.samples import sampled_row
 from broadphase.kernels.arrays.sorting import starts_from_steps
+from broadphase.kernels.boxes.checks import finite_bounds
 from broadphase.kernels.boxes.overlap import rules_of
 from broadphase.kernels.strips.bin import (
     BLOCK,
     FIRST_CLASS_BIT,
+    HALF_ORIGIN,
     IN_STRIPS,
     LAST,
+    SCALE,
     WHOLE,
     are_crowded,
     count_copies,
@@ -38,6 +42,8 @@ from broadphase.kernels.strips.bin import (
     equal_widths,
     scatter_copies,
 )
+from broadphase.kernels.strips.near_few import BLOCK as NEAR_BLOCK
+from broadphase.kernels.strips.near_few import mark_cells, select_near
 from broadphase.kernels.strips.small_worlds import (
     NOTHING,
     ORDERED,
@@ -55,10 +61,9 @@ from broadphase.kernels.strips.sweep import (
     sweep_strips,
 )
 from broadphase.methods import finder
-from broadphase.methods.few_among_many import boxes_near, of_one_class
 from broadphase.methods.task import Found, Kernel, Task, find_in_shares
 from broadphase.runtime import threads, thresholds
-from broadphase.runtime.memory import Group, aligned
+from broadphase.runtime.memory import Group, Scratch, aligned
 
 # -----------------------------------------------------------------------------------------------------------
 # Strips of a small world in one call of a kernel (`broadphase.kernels.strips.small_worlds`), and its memory.
@@ -257,6 +262,131 @@ def _scatter(task: Task, plan: Division, spans: Any, starts: Any, extreme: bool,
     spread = threads.shares(len(task.boxes), len(starts))
     threads.run_all([partial(scatter, part, *share) for part, share in enumerate(spread)], len(starts))
     return Binned(edges, tags, begins, starts, copies, fullest, extreme, crowding / max(copies, 1))
+
+
+# -----------------------------------------------------------------------------------------------------------
+# A few boxes against many: a prefilter that drops boxes that can meet none of the few.
+#
+# If ten thousand boxes are joined with a million, most of the million are near none of them, and dividing
+# these into strips is wasted work.  One pass over the many, one bit each
+# (`broadphase.kernels.strips.near_few`), leaves a tenth of them; the few and those are then searched as
+# usual.
+#
+# Cost: a pass over the many, about a sixth of the time for finding their pairs, and the cells of the few.  It
+# loses if the few cover most of the world: a sample shows this, and then nothing is dropped.
+
+
+_SAMPLED = 256
+# Cells of the lattice, one bit each: they fit into the L1 cache.
+_MOST_CELLS = 1 << 22
+# The ratio of the region around one of the few in which another box may begin to the side of a cell.
+_CELLS_ACROSS = 3.0
+_QUANTILES = (0.5, 0.75, 0.9, 1.0)
+
+
+class Near(NamedTuple):
+    """The few, and the rest of the many; in scratch memory."""
+
+    both: BoxArray
+    """First the few, then the others."""
+    rows: npt.NDArray[np.int32]
+    """Which of the many the others are, ascending."""
+
+    @property
+    def few(self) -> BoxArray:
+        """The few."""
+        return self.both[: len(self.both) - len(self.rows)]
+
+    @property
+    def others(self) -> BoxArray:
+        """The rest of the many."""
+        return self.both[len(self.both) - len(self.rows) :]
+
+
+def boxes_near(few: BoxArray, many: BoxArray, parts: int, scratch: Scratch) -> Near | None:
+    """The boxes of ``many``, of the same type, that may overlap one of ``few``; ``None`` if all may."""
+    if not len(few) or len(many) < max(thresholds.MANY_BOXES, thresholds.MANY_FOR_EACH * len(few)):
+        return None
+    picture = _plan(few, many)
+    if picture is None:
+        return None
+    cells = math.prod(int(last) + 1 for last in picture[0][:, LAST].tolist())
+    marks = scratch.array("near marks", (cells // 64 + 1,), np.uint64)
+    marks[:] = 0
+    mark_cells(few, *picture, np.empty((few.shape[1] // 2, 0), few.dtype), marks)
+    rows = scratch.array("near rows", (len(many),), np.int32)
+    boxes = scratch.array("near boxes", (len(few) + len(many), few.shape[1]), few.dtype)
+    boxes[: len(few)] = few
+    others = boxes[len(few) :]
+    shared = (many, many.reshape(-1), *picture, marks)
+    spans = threads.shares(len(many), parts)
+    counts = threads.run_all(
+        [
+            partial(
+                select_near, *shared, begin, end, np.empty(NEAR_BLOCK, np.int32), rows[begin:], others[begin:]
+            )
+            for begin, end in spans
+        ],
+        parts,
+    )
+    left = 0
+    for (begin, _), count in zip(spans, map(int, counts), strict=True):
+        if begin > left:
+            rows[left : left + count] = rows[begin : begin + count]
+            others[left : left + count] = others[begin : begin + count]
+        left += count
+    return Near(boxes[: len(few) + left], rows[:left])
+
+
+def of_one_class(task: Task) -> npt.NDArray[np.bool_] | None:
+    """Which boxes have the class, such as static, that nearly all have; ``None`` if few have it."""
+    classes = task.filter.classes
+    if len(classes) < thresholds.MANY_BOXES:
+        return None
+    usual = np.bincount(classes[:: len(classes) // _SAMPLED]).argmax()
+    if usual == 0:
+        return None  # boxes without a class are paired with each other
+    many: npt.NDArray[np.bool_] = classes == usual
+    return many if (len(many) - np.count_nonzero(many)) * thresholds.MANY_FOR_EACH <= len(many) else None
+
+
+@np.errstate(all="ignore")  # if all is one point, or a box is infinite
+def _plan(few: BoxArray, many: BoxArray) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+    """The cells of the bitmap that drops most boxes and its slack; ``None`` if it would not drop many.
+
+    Of the cells there is a row for each axis, as `broadphase.kernels.strips.bin.strip_of` takes it.
+    """
+    dim, kind = few.shape[1] // 2, few.dtype
+    low, high = bounds = np.empty((2, few.shape[1] // 2))
+    finite_bounds(few, bounds)
+    sides, lengths = (sides_of(boxes[:: max(len(boxes) // _SAMPLED, 1)]) for boxes in (few, many))
+    # One row for each slack that is tried.
+    slack = np.sort(lengths, axis=0)[[int(share * (len(lengths) - 1)) for share in _QUANTILES]]
+    space = high - low + slack
+    most = _MOST_CELLS ** (1.0 / dim)
+    cell = np.maximum((sides.mean(axis=0) + slack) / _CELLS_ACROSS, space / most)
+    counts = np.fmin(np.fmax(np.floor(space / cell), 1.0), most)
+    reached = np.fmin((sides + (slack + cell)[:, None]) / space[:, None], 1.0).prod(axis=2).mean(axis=1)
+    longer = (lengths > slack[:, None]).any(axis=2).mean(axis=1)
+    kept = np.where(np.isfinite(space + cell).all(axis=1), longer + len(few) * reached, np.inf)
+    best = int(kept.argmin())
+    if not kept[best] < thresholds.MOST_KEPT:
+        return None
+    # Numbers computed in the boxes' own type may be rounded.
+    wide = (slack[best] * (1.0 + 8.0 * np.finfo(kind).eps)).astype(kind)
+    half_width = 0.5 * high - 0.5 * low + 0.5 * wide
+    lattice = np.empty((dim, 3), kind)
+    lattice[:, HALF_ORIGIN] = 0.5 * low - 0.5 * wide
+    lattice[:, SCALE] = np.where(
+        half_width > 0.0, np.minimum(counts[best] / half_width, np.finfo(kind).max), 1.0
+    )
+    lattice[:, LAST] = np.floor(counts[best]) - 1.0
+    # No number of a box may become NaN: at the end of the range there is no bitmap.
+    return (lattice, wide) if np.isfinite(lattice).all() and lattice[:, SCALE].all() else None
+
+
+# -----------------------------------------------------------------------------------------------------------
+# The search.
 
 
 def find(task: Task) -> Found:

@@ -7,7 +7,7 @@ hundred points on.  In a plain world points are first sorted along one axis: abo
 100 1000`` compares it with others.
 
 The points of an index that was just made of them are rows and nothing else, which a few queries scan, as
-`broadphase.indexes.new_boxes` does for boxes.  Rows by id, cells and a tree take 40 us for ten points and
+`broadphase.indexes.space` does for boxes.  Rows by id, cells and a tree take 40 us for ten points and
 2 ms for 10,000; a scan takes 3 us and 30 us.
 """
 

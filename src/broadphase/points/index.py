@@ -20,9 +20,8 @@ import numpy.typing as npt
 from broadphase.errors import instead
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import Given, Reader
-from broadphase.indexes.new_boxes import MadeLater
 from broadphase.indexes.results import Nearest
-from broadphase.indexes.storage import EVERY_BIT, BoxStore, ById, IdArray, read_only
+from broadphase.indexes.storage import EVERY_BIT, BoxStore, ById, IdArray, MadeLater, read_only
 from broadphase.inputs import Array, Lengths, Numbers, Place, RowsLike
 from broadphase.inputs.arrays import POINTS, settled
 from broadphase.inputs.environments import POINT_WIDTHS, Envs, as_env, rows_of_worlds

@@ -577,8 +577,3 @@ def drop(typingctx, thing):
 @intrinsic
 def append(typingctx, things, thing):
     return _of_library("append", types.int32, _I32, _OBJECT, _OBJECT)
-
-
-@intrinsic
-def append_pair(typingctx, things, thing, other):
-    return _of_library("append_pair", types.int32, _I32, _OBJECT, _OBJECT, _OBJECT)

@@ -68,12 +68,6 @@ def append(things, thing):
 
 
 @twin
-def append_pair(things, thing, other):
-    """Append a tuple of two objects to a list."""
-    things.append((thing, other))
-
-
-@twin
 def number_of(thing):
     """The value of a float or an int; NaN for any other object, and for an int that no float can hold."""
     if type(thing) not in (float, np.float64, int):

@@ -10,8 +10,8 @@ import numpy as np
 
 from broadphase.kernels.machine.jit import holds_gil, inline, objects
 from broadphase.kernels.machine.objects import (
+    append,
     append_items,
-    append_pair,
     attribute,
     drop,
     is_there,
@@ -124,13 +124,14 @@ def _near_lanes(a, i, b, j):
 
 @inline
 def _append_near(ones, i, targets, near, count, order, found):
-    """Append object i with each that is near; or these alone to the list of object i in ``found``."""
+    """Append object i and then one that is near, for each; or these alone to the list of object i."""
     one = item(ones if order == TOUCHING else found, i)
     if order != TOUCHING:
         append_items(one, targets, near, count)
     for at in range(count if order == TOUCHING else 0):
         target = item(targets, np.int64(near[at]))
-        append_pair(found, one, target)
+        append(found, one)
+        append(found, target)
         drop(target)
     drop(one)
 
@@ -149,8 +150,8 @@ def near_objects(
     says how each is read: ``how, how_measured, width, height``.  The ``rule`` is ``kind, among, margin,
     order``; ``among``: pairs ``i < j`` of things.
 
-    What is appended to ``found`` are pairs of ``ones`` and ``targets``, or, if the order is not `TOUCHING`,
-    targets to a list for each of ``ones``.
+    What is appended to ``found`` are one of ``ones`` and one of ``targets`` in turn, or, if the order is not
+    `TOUCHING`, targets to a list for each of ``ones``.
     """
     kind, among, margin, order = rule
     n, m = np.int64(length_of(things)), np.int64(length_of(others))
