@@ -281,6 +281,29 @@ def nearer(distance, i, other_distance, j):
 
 
 @inline
+def insert_nearest(ids, distances, i, k, found, other, d):
+    """Insert into row ``i``, sorted, of the ``found`` nearest so far, at most ``k``; how many there are then.
+
+    For a few; beyond some ten a heap (`keep_nearest`) is faster.
+    """
+    place = found
+    if found == k:
+        # Of equal distances the lower id counts.
+        last = distances[i, k - 1]
+        if d > last or (d == last and other > ids[i, k - 1]):
+            return found
+        place = k - 1
+    while place > 0:
+        before = distances[i, place - 1]
+        if before < d or (before == d and ids[i, place - 1] < other):
+            break
+        ids[i, place], distances[i, place] = ids[i, place - 1], before
+        place -= 1
+    ids[i, place], distances[i, place] = other, d
+    return min(found + 1, k)
+
+
+@inline
 def _sink(distances, ids, at, end, distance, i):
     """Put an entry into the heap's empty place ``at``, or below it: the farthest entry is on top."""
     while 2 * at + 1 < end:

@@ -17,6 +17,7 @@ import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.sorting import ordered, sort_keys
+from broadphase.kernels.boxes.queries import insert_nearest
 from broadphase.kernels.machine.jit import inline, jit, numbers
 from broadphase.kernels.machine.memory import few, many, one_row
 from broadphase.kernels.machine.simd import (
@@ -146,26 +147,6 @@ def _fits(points, found, period, cell, envs, other_envs, radii, other_radii):
     fits &= envs.shape[0] == 0 or (envs.shape[0] == n and other_envs.shape[0] == m)
     fits &= radii.shape[0] == 0 or (radii.shape[0] == n and other_radii.shape[0] == m)
     return fits
-
-
-@inline
-def insert_nearest(ids, distances, i, k, found, other, d):
-    """Insert a point among the ``found`` nearest of point ``i``, at most ``k``; how many there are then."""
-    place = found
-    if found == k:
-        # Of equal distances the lower id counts.
-        last = distances[i, k - 1]
-        if d > last or (d == last and other > ids[i, k - 1]):
-            return found
-        place = k - 1
-    while place > 0:
-        before = distances[i, place - 1]
-        if before < d or (before == d and ids[i, place - 1] < other):
-            break
-        ids[i, place], distances[i, place] = ids[i, place - 1], before
-        place -= 1
-    ids[i, place], distances[i, place] = other, d
-    return min(found + 1, k)
 
 
 @inline

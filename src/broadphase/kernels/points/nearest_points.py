@@ -13,7 +13,7 @@ import numpy as np
 
 from broadphase.kernels.arrays.passes import answers_at
 from broadphase.kernels.arrays.results import result
-from broadphase.kernels.boxes.queries import distance_to_box, is_live, passes
+from broadphase.kernels.boxes.queries import distance_to_box, insert_nearest, is_live, passes
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import always_inline, common, holds_gil, inline, jit, rows, unsigned
 from broadphase.kernels.machine.memory import many, one_row, with_columns
@@ -37,7 +37,7 @@ from broadphase.kernels.points.distance import (
     take_place,
     times,
 )
-from broadphase.kernels.points.few_points import insert_nearest, safe_bound
+from broadphase.kernels.points.few_points import safe_bound
 
 
 @inline

@@ -297,8 +297,9 @@ def _unit_of(rays, group, ray):
 
 
 @inline
-def _write_none(base, count, ids, distances, normals):
+def _write_none(base, count, out):
     """Write rays that hit nothing."""
+    ids, distances, normals = out
     for q in range(base, base + count):
         ids[q] = -1
     for q in range(base, base + count):
@@ -325,9 +326,10 @@ def _write_owns(worlds, slots, ignored, ray, count, world, bases, owns):
 
 
 @always_inline
-def _enter_box(worlds, boxes, slot, rays, place, unit, max_distance, with_normal):
+def _enter_box(boxes, slot, search, place, unit, with_normal):
     """As `ray_distance`, without its branches, and the normal; no component of the direction is zero."""
-    (x, y, z), origins = unit, rays.origins
+    (x, y, z), (worlds, rays, max_distance) = unit, search
+    origins = rays.origins
     in_x, out_x = _between(worlds, boxes, slot, 0, origins[place, 0], x)
     in_y, out_y = _between(worlds, boxes, slot, 1, origins[place, 1], y)
     in_z, out_z = in_x, out_x
@@ -345,8 +347,9 @@ def _enter_box(worlds, boxes, slot, rays, place, unit, max_distance, with_normal
 
 
 @always_inline
-def _enter(boxes, table, row, rays, place, unit, max_distance, ray):
+def _enter(boxes, table, row, search, place, unit, ray):
     """How far along a ray a box or a shape begins, and the normal of a shape there; -1 if the ray misses."""
+    _, rays, max_distance = search
     origins, dim, found = rays.origins, rays.origins.shape[1], (-1.0, 0.0, 0.0)
     if table is not None:
         x, y = np.float64(origins[place, 0]), np.float64(origins[place, 1])
@@ -360,10 +363,9 @@ def _enter(boxes, table, row, rays, place, unit, max_distance, ray):
 
 
 @common
-def _compare_again(
-    worlds, boxes, table, rays, max_distance, world, group, first_ray, again, ids, distances, normals
-):  # fmt: skip
+def _compare_again(boxes, table, search, world, group, first_ray, again, out):
     """Write the first hits of the rays that are left; how many hit, and the tests."""
+    (worlds, rays, _), (ids, distances, normals) = search, out
     (rough, below, limit, left, unsound, ignores, units), names = again, worlds.names
     bests, nearest = some_rows(1, LANES, np.float32), some_rows(1, LANES, np.float64)
     ray, tops, shared, last = few(7, np.float64), worlds.tops, worlds.shared, splat(_LAST)
@@ -396,13 +398,13 @@ def _compare_again(
                         continue
                     place = group * rays.steps[0] + (first_ray + k) * rays.steps[1]
                     unit = units[0, k], units[1, k], units[2, k]
-                    far, nx, ny = _enter(boxes, table, row, rays, place, unit, max_distance, ray)
+                    far, nx, ny = _enter(boxes, table, row, search, place, unit, ray)
                     farther = far > nearest[0, k] or (far == nearest[0, k] and 0 <= ids[q] < row)
                     if far < 0.0 or farther:
                         continue
                     hits += ids[q] < 0
-                    ids[q], distances[q], nearest[0, k] = row, far, far
-                    bests[0, k] = -rounded_down(-far)
+                    nearest[0, k], bests[0, k] = far, -rounded_down(-far)
+                    ids[q], distances[q] = row, far
                     if normals.shape[1] != 0:
                         normals[q, 0], normals[q, 1] = nx, ny
                         if boxes is not None:
@@ -418,7 +420,9 @@ def first_hits_of_groups(
 
     Boxes count that the rays touch.  ``normals`` may have no columns.
     """
-    return _first_hits(worlds, boxes, None, slots, rays, max_distance, begin, end, ids, distances, normals)
+    return _first_hits(
+        boxes, None, (worlds, rays, max_distance), slots, begin, end, (ids, distances, normals)
+    )
 
 
 @jit
@@ -426,13 +430,14 @@ def first_shapes_of_groups(
     worlds, table, slots, rays, max_distance, begin, end, ids, distances, normals
 ):  # fmt: skip
     """The same among shapes, whose bounds are the boxes; the lowest id of those equally near."""
-    return _first_hits(worlds, None, table, slots, rays, max_distance, begin, end, ids, distances, normals)
+    return _first_hits(
+        None, table, (worlds, rays, max_distance), slots, begin, end, (ids, distances, normals)
+    )
 
 
 @always_inline
-def _first_hits(
-    worlds, boxes, table, slots, rays, max_distance, begin, end, ids, distances, normals
-):  # fmt: skip
+def _first_hits(boxes, table, search, slots, begin, end, out):
+    (worlds, rays, max_distance), (ids, distances, normals) = search, out
     tops, names, shared, per_group = worlds.tops, worlds.names, worlds.shared, rays.per_group
     rough, units = some_rows(9, LANES, np.float32), some_rows(3, LANES, np.float64)
     owns, others, ray = some_rows(1, LANES, np.float32), some_rows(2, LANES, np.float32), few(7, np.float64)
@@ -444,7 +449,7 @@ def _first_hits(
         for group in range(begin, end):
             base, world = group * per_group + first_ray, np.int64(rays.numbers[group])
             bases = _first_slot(worlds, world), _first_slot(worlds, shared)
-            _write_none(base, count, ids, distances, normals)
+            _write_none(base, count, out)
             if not same or group == begin:
                 if dim == 2:
                     sound = _read_directions(rays, 2, group, first_ray, count, rough)
@@ -475,18 +480,14 @@ def _first_hits(
                 if not same:
                     units[0, k], units[1, k], units[2, k] = _unit_of(rays, group, first_ray + k)
                 if (known >> k) & 1 != 0:
-                    number, q = np.int64(others[1, k]), base + k
+                    number, q, nz = np.int64(others[1, k]), base + k, 0.0
                     slot = bases[0] + number if number < MOST else bases[1] + number - MOST
                     place = group * rays.steps[0] + (first_ray + k) * rays.steps[1]
                     unit = units[0, k], units[1, k], units[2, k]
-                    far, nx, ny, nz = -1.0, 0.0, 0.0, 0.0
                     if boxes is not None:
-                        far, nx, ny, nz = _enter_box(
-                            worlds, boxes, slot, rays, place, unit, max_distance, normals.shape[1] != 0
-                        )
+                        far, nx, ny, nz = _enter_box(boxes, slot, search, place, unit, normals.shape[1] != 0)
                     if table is not None:
-                        row = names[0, slot]
-                        far, nx, ny = _enter(boxes, table, row, rays, place, unit, max_distance, ray)
+                        far, nx, ny = _enter(boxes, table, names[0, slot], search, place, unit, ray)
                     if 0.0 <= far < np.float64(others[0, k]):
                         hits += 1
                         ids[q], distances[q] = names[0, slot], far
@@ -498,20 +499,7 @@ def _first_hits(
                 left |= np.int64(1) << k
             if left != 0:
                 again = rough, below, limit, left, left & ~known, ignores, units
-                more = _compare_again(
-                    worlds,
-                    boxes,
-                    table,
-                    rays,
-                    max_distance,
-                    world,
-                    group,
-                    first_ray,
-                    again,
-                    ids,
-                    distances,
-                    normals,
-                )
+                more = _compare_again(boxes, table, search, world, group, first_ray, again, out)
                 hits += more[0]
                 tests += more[1]
     return hits, tests

@@ -10,7 +10,7 @@ import numpy as np
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import answers_at
 from broadphase.kernels.arrays.results import STACK_CAPACITY, STACK_ROWS, result
-from broadphase.kernels.boxes.queries import ray_distance, set_array
+from broadphase.kernels.boxes.queries import insert_nearest, ray_distance, set_array
 from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.interrupts import goes_on
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers, objects, rows
@@ -262,13 +262,14 @@ def _counts(rules, own, k, row):
 
 
 @inline
-def _first_shape(trees, values, first, shapes, rules, own, stack, keys, way):
+def _first_shape(search, memory, values, first, own, way):
     """`raycast_shapes` for row ``first`` of ``values``, but for the shapes ``own[first]``.
 
-    A row is ``x, y``, a unit vector and the length.
+    A row is ``x, y``, a unit vector and the length; ``search`` are ``trees, shapes, rules``.
 
     With a ``way`` boxes must also be crossed by a line that goes just so far: a unit vector is rounded.
     """
+    (trees, shapes, rules), (stack, keys) = search, memory
     best, nearest, nx, ny = NO_ROW, math.inf, 0.0, 0.0
     rays, lines = some_rows(6, 1, np.float64), some_rows(8, 1, np.float64)
     prepare_rays(values, first, np.int64(1), rays, lines)
@@ -328,13 +329,12 @@ def raycast_shapes(trees, origin, direction, max_distance, shapes, rules):
 
     Of equals that with the lowest row counts; -1: it enters none; `REFUSED`: the numbers are not sound.
     """
-    ray, own = one_row(5, np.float64), one_row(1, np.int32)
+    ray, own, memory = one_row(5, np.float64), one_row(1, np.int32), _memory_for(trees)
     x, y, dx, dy = float(origin[0]), float(origin[1]), float(direction[0]), float(direction[1])
     if not _take_ray(x, y, dx, dy, max_distance, ray):
         return REFUSED, 0.0, 0.0, 0.0, dx, dy
-    stack, keys = _memory_for(trees)
     own[0, 0] = NO_ROW
-    row, distance, nx, ny = _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys, _NO_WAY)
+    row, distance, nx, ny = _first_shape((trees, shapes, rules), memory, ray, NODE_0, own, _NO_WAY)
     return row, distance, nx, ny, ray[0, 2], ray[0, 3]
 
 
@@ -344,8 +344,7 @@ def raycast_each(trees, origins, directions, max_distance, shapes, rules):
     """The same for each of some rays: ``rows, distances, normals, done``; -1, inf and zeros for no hit."""
     m = max(np.int64(origins.shape[0]), np.int64(directions.shape[0]))
     found, distances, normals = np.empty(m, np.int32), np.empty(m, np.float64), np.empty((m, 2), np.float64)
-    ray, own = one_row(5, np.float64), one_row(1, np.int32)
-    stack, keys = _memory_for(trees)
+    ray, own, memory = one_row(5, np.float64), one_row(1, np.int32), _memory_for(trees)
     own[0, 0] = NO_ROW
     done = origins.shape[1] == directions.shape[1] == 2
     done = done and (origins.shape[0] == m or origins.shape[0] == 1)
@@ -358,8 +357,9 @@ def raycast_each(trees, origins, directions, max_distance, shapes, rules):
             origins[start, 0], origins[start, 1], directions[way, 0], directions[way, 1], max_distance, ray
         ):
             return found, distances, normals, False
-        row, distance, nx, ny = _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys, _NO_WAY)
-        found[k], distances[k], normals[k, 0], normals[k, 1] = row, distance, nx, ny
+        found[k], distances[k], normals[k, 0], normals[k, 1] = _first_shape(
+            (trees, shapes, rules), memory, ray, NODE_0, own, _NO_WAY
+        )
     return found, distances, normals, True
 
 
@@ -369,18 +369,18 @@ def first_shapes_on_rays(trees, rays, own, shapes, rules, found, hits):
 
     Ray ``k`` passes through the shapes ``own[k]``.
     """
-    stack, keys = _memory_for(trees)
+    memory = _memory_for(trees)
     for k in range(rays.shape[0]):
         if not answers_at(k):
             break
-        row, distance, nx, ny = _first_shape(trees, rays, k, shapes, rules, own, stack, keys, _NO_WAY)
+        row, distance, nx, ny = _first_shape((trees, shapes, rules), memory, rays, k, own, _NO_WAY)
         found[k] = row
         if row >= 0:
             hits[k, 0], hits[k, 1], hits[k, 2] = distance, nx, ny
 
 
 @inline
-def _between(trees, x, y, to_x, to_y, ray, shapes, rules, own, stack, keys):
+def _between(search, memory, x, y, to_x, to_y, ray, own):
     """A shape between two points, but for the shapes ``own``, or `NO_ROW`; ``ray`` is scratch, one row."""
     if to_x < x or (to_x == x and to_y < y):  # the same rounding from both ends
         x, y, to_x, to_y = to_x, to_y, x, y
@@ -392,18 +392,17 @@ def _between(trees, x, y, to_x, to_y, ray, shapes, rules, own, stack, keys):
     size = math.sqrt(across * across + down * down)
     ray[0, 0], ray[0, 1], ray[0, 2], ray[0, 3] = x, y, across / size, down / size
     ray[0, 4] = largest * size  # what begins where the line ends is not between
-    return _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys, way)[0]
+    return _first_shape(search, memory, ray, NODE_0, own, way)[0]
 
 
 @holds_gil
 @numbers(start=(2,), end=(2,))
 def shape_between(trees, start, end, i, j, shapes, rules):
     """A shape between two points, but for shapes ``i`` and ``j``; `NO_ROW`: there is none."""
-    ray, own = one_row(5, np.float64), one_row(2, np.int32)
-    stack, keys = _memory_for(trees)
+    ray, own, memory = one_row(5, np.float64), one_row(2, np.int32), _memory_for(trees)
     own[0, 0], own[0, 1] = i, j
     ends = float(start[0]), float(start[1]), float(end[0]), float(end[1])
-    return _between(trees, *ends, ray, shapes, rules, own, stack, keys)
+    return _between((trees, shapes, rules), memory, *ends, ray, own)
 
 
 @jit
@@ -412,15 +411,14 @@ def shapes_between(trees, starts, ends, from_rows, to_rows, shapes, rules, free)
 
     There are as many starts, each with the row of its own shape or -1, as lines, or one; and so of ends.
     """
-    stack, keys = _memory_for(trees)
-    ray, own = one_row(5, np.float64), one_row(2, np.int32)
+    ray, own, memory = one_row(5, np.float64), one_row(2, np.int32), _memory_for(trees)
     for k in range(free.shape[0]):
         if not answers_at(k):
             break
         m, n = min(k, starts.shape[0] - 1), min(k, ends.shape[0] - 1)
         own[0, 0], own[0, 1] = from_rows[m], to_rows[n]
         line = starts[m, 0], starts[m, 1], ends[n, 0], ends[n, 1]
-        free[k] = free[k] and _between(trees, *line, ray, shapes, rules, own, stack, keys) < 0
+        free[k] = free[k] and _between((trees, shapes, rules), memory, *line, ray, own) < 0
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -428,24 +426,9 @@ def shapes_between(trees, starts, ends, from_rows, to_rows, shapes, rules, free)
 
 
 @inline
-def _put_nearest(ids, distances, kept, row, distance):
-    """Insert by distance, then by row; how many there are then: at most as many as fit."""
-    at = kept
-    if kept == ids.shape[0]:
-        at -= 1
-        if distance > distances[at] or (distance == distances[at] and row > ids[at]):
-            return kept
-    while at > 0 and (distances[at - 1] > distance or (distances[at - 1] == distance and ids[at - 1] > row)):
-        ids[at], distances[at] = ids[at - 1], distances[at - 1]
-        at -= 1
-    ids[at], distances[at] = row, distance
-    return min(kept + 1, ids.shape[0])
-
-
-@inline
-def _largest_coordinate(trees, stack, keys):
+def _largest_coordinate(trees, memory):
     """The largest coordinate of all boxes, without its sign: distances of shapes are rounded by its size."""
-    largest = 0.0
+    largest, (stack, keys) = 0.0, memory
     for edges, children, _, _ in trees:
         left = push_roots(children, stack, keys)
         while left > 0:
@@ -459,8 +442,9 @@ def _largest_coordinate(trees, stack, keys):
 
 
 @inline
-def _nearest_shapes(trees, x, y, largest, shapes, rules, own, k, stack, keys, ids, distances):
-    """The nearest shapes but ``own[k]``, as many as fit, by distance, then row; how many."""
+def _nearest_shapes(search, memory, x, y, largest, own, k, ids, distances, at):
+    """Write the nearest shapes but ``own[k]`` by distance, then row, and how many: as row ``at`` holds."""
+    (trees, shapes, rules), (stack, keys) = search, memory
     point, squares = few(2, np.float64), many(WIDTH, np.float64)
     point[0], point[1] = x, y
     kept, bound = np.int64(0), math.inf
@@ -487,9 +471,9 @@ def _nearest_shapes(trees, x, y, largest, shapes, rules, own, k, stack, keys, id
                 if not _counts(rules, own, k, row):
                     continue
                 distance = distance_of(shapes, row, x, y)
-                kept = _put_nearest(ids, distances, kept, row, distance)
-                if kept == ids.shape[0]:
-                    last = distances[kept - 1]
+                kept = insert_nearest(ids, distances, at, ids.shape[1], kept, row, distance)
+                if kept == ids.shape[1]:
+                    last = distances[at, kept - 1]
                     bound = reach_of(last + _ROUNDING * (far + last))
     return kept
 
@@ -502,17 +486,17 @@ def nearest_shapes(trees, values, k, shapes, rules, bodies, found):
 
     Their ``bodies`` are appended to ``found``.  The count is how many there are, or `REFUSED`.
     """
-    ids, distances = result(k, np.int32), result(k, np.float64)
-    stack, keys = _memory_for(trees)
-    own = one_row(1, np.int32)
+    ids, distances = result((1, k), np.int32), result((1, k), np.float64)
+    own, memory = one_row(1, np.int32), _memory_for(trees)
     own[0, 0] = NO_ROW
-    x, y = float(values[0]), float(values[1])
-    if _is_far(x, y):
-        return ids[:0], distances[:0], REFUSED
-    far = _largest_coordinate(trees, stack, keys)
-    count = _nearest_shapes(trees, x, y, far, shapes, rules, own, NODE_0, stack, keys, ids, distances)
-    append_items(found, bodies, ids, count)
-    return ids[: max(count, 0)], distances[: max(count, 0)], count
+    x, y, count = float(values[0]), float(values[1]), REFUSED
+    if not _is_far(x, y):
+        far = _largest_coordinate(trees, memory)
+        count = _nearest_shapes(
+            (trees, shapes, rules), memory, x, y, far, own, NODE_0, ids, distances, NODE_0
+        )
+        append_items(found, bodies, ids[0], count)
+    return ids[0, : max(count, 0)], distances[0, : max(count, 0)], count
 
 
 @holds_gil
@@ -525,24 +509,22 @@ def nearest_of_few(trees, points, k, shapes, rules):
     m = np.int64(points.shape[0])
     ids, distances = np.empty((m, k), np.int32), np.empty((m, k), np.float64)
     places = np.empty((m, k, 4), np.float64)
-    stack, keys = _memory_for(trees)
-    own = one_row(1, np.int32)
+    own, memory = one_row(1, np.int32), _memory_for(trees)
     edges, no_points = some_rows(4, 1, np.float64), one_row(2, np.float64)
     query = _one_shape(few(1, np.uint8), edges, few(1, np.int64), no_points)
     own[0, 0] = NO_ROW
-    far = _largest_coordinate(trees, stack, keys)
+    far = _largest_coordinate(trees, memory)
     for at in range(m):
         if points.shape[1] != 2 or _is_far(points[at, 0], points[at, 1]):
             return ids, distances, places, False
         x, y = points[at, 0], points[at, 1]
-        into, lengths = ids[at], distances[at]
-        count = _nearest_shapes(trees, x, y, far, shapes, rules, own, NODE_0, stack, keys, into, lengths)
+        count = _nearest_shapes((trees, shapes, rules), memory, x, y, far, own, NODE_0, ids, distances, at)
         query.kinds[0], query.x[0], query.y[0], query.width[0], query.height[0] = CIRCLE, x, y, 0.0, 0.0
         for near in range(k):
             if near >= count:
-                into[near], lengths[near] = -1, math.inf
+                ids[at, near], distances[at, near] = -1, math.inf
                 continue
-            px, py, nx, ny = place_nearest(query, 0, shapes, np.int64(into[near]), lengths[near])
+            px, py, nx, ny = place_nearest(query, 0, shapes, np.int64(ids[at, near]), distances[at, near])
             places[at, near, 0], places[at, near, 1] = px, py
             places[at, near, 2], places[at, near, 3] = nx, ny
     return ids, distances, places, True
@@ -554,9 +536,8 @@ def nearest_shapes_of_many(trees, points, own, shapes, rules, ids, distances):
 
     Point ``k`` does not find the shapes ``own[k]``.
     """
-    stack, keys = _memory_for(trees)
-    far = _largest_coordinate(trees, stack, keys)
-    waiting = np.int64(0)
+    memory, waiting = _memory_for(trees), np.int64(0)
+    far = _largest_coordinate(trees, memory)
     for k in range(points.shape[0]):
         waiting += ids.shape[1]
         if waiting > _OFTEN:
@@ -564,4 +545,4 @@ def nearest_shapes_of_many(trees, points, own, shapes, rules, ids, distances):
             if not goes_on():
                 break
         x, y = points[k, 0], points[k, 1]
-        _nearest_shapes(trees, x, y, far, shapes, rules, own, k, stack, keys, ids[k], distances[k])
+        _nearest_shapes((trees, shapes, rules), memory, x, y, far, own, k, ids, distances, k)
