@@ -10,6 +10,7 @@ import pickle
 import zlib
 from io import BytesIO
 from itertools import chain, zip_longest
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,11 +31,12 @@ from broadphase.world.tiles import TileMap
 # The arrays by row that are saved; the others describe the state of the broad phase, which is not restored.
 _KEPT = (
     *("alive", "static", "sensor", "category", "mask", "group", "layer", "touched", "renewed", "serial"),
-    *("velocity_x", "velocity_y", "response", "one_way"),
+    *("velocity_x", "velocity_y", "response", "one_way", "x", "y"),
 )
+_kept_of = attrgetter(*_KEPT)
 _OF_STORE = ("retagged", "any_round", "any_sensor", "any_one_way", "_others")
 # What a pickle begins with: another number for each other `_Moment`.
-_FORMAT = 7
+_FORMAT = 8
 
 
 class _Moment(NamedTuple):
@@ -44,8 +46,6 @@ class _Moment(NamedTuple):
     period: tuple[float | None, float | None] | None
     reach: Bounds
     columns: list[npt.NDArray[Any]]
-    x: Floats
-    y: Floats
     angles: Floats
     forms: list[Base]
     """Their shapes, before they are turned."""
@@ -104,9 +104,7 @@ def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
         store,
         space.period,
         space.reach,
-        [getattr(store, name)[:n].copy() for name in _KEPT],
-        store.x[:n].copy(),
-        store.y[:n].copy(),
+        [column[:n].copy() for column in _kept_of(store)],
         store.table.angles[:n],
         store.table.bases[:n],
         bodies,
@@ -195,49 +193,41 @@ def _bring_back_bodies(store: BodyStore, then: _Moment) -> None:
 def _bring_back_rows(state: State, then: _Moment) -> None:
     """Restore the arrays, and list the changes for the broad phase."""
     store, table = state.store, state.store.table
-    n, held = len(store.bodies), len(then.bodies)
+    n, held, matcher = len(store.bodies), len(then.bodies), then.matcher
     store.reserve(n)
     for row in range(len(table), held):  # rows that no body has used
         table.put(row, then.forms[row])
-    columns = zip(_KEPT, then.columns, strict=True)
-    new = {name: _as_then(getattr(store, name)[:n], column) for name, column in columns}
-    if then.matcher is not state.listeners.matcher:  # other listeners, or other numbers of sets of tags
-        new["group"] = _groups(store, then.matcher.groups, new["group"], new["alive"])
-        new["layer"] = store.tag_sets.layers_of(new["group"], new["static"])
-    alive, layer = new["alive"], new["layer"]
-    others = (layer != store.layer[:n]) | (alive != store.alive[:n])
-    bases, turned = table.bases[:held], table.angles[:held] != then.angles
-    moved = turned | (store.x[:held] != then.x) | (store.y[:held] != then.y)
+    columns = [column[:n] for column in _kept_of(store)]
+    new = then.columns
+    if n > held:  # rows that were added later are empty
+        more = [np.zeros_like(one[held:]) if one.dtype == np.bool_ else one[held:] for one in columns]
+        new = [np.concatenate(both) for both in zip(new, more, strict=True)]
+    now, was = (dict(zip(_KEPT, each, strict=True)) for each in (columns, new))
+    if matcher is not state.listeners.matcher:  # other listeners, or other numbers of sets of tags
+        was["group"] = _groups(store, matcher.groups, was["group"], was["alive"])
+        was["layer"] = store.tag_sets.layers_of(was["group"], was["static"])
+    others = ((was["layer"] != now["layer"]) | (was["alive"] != now["alive"])).nonzero()[0]
+    turned = (table.angles[:held] != then.angles).nonzero()[0]
+    moved = (was["x"] != now["x"]) | (was["y"] != now["y"])
     reformed = []
-    if bases != then.forms:
-        reformed = [row for row, form in enumerate(then.forms) if bases[row] is not form]
-        moved[reformed] = True
+    if table.bases[:held] != then.forms:
+        reformed = [row for row, form in enumerate(then.forms) if table.bases[row] is not form]
+    moved[turned] = moved[reformed] = True
     # The lists first: after an interrupt from here on it is run again.
-    if others.any():
-        entering = np.flatnonzero(others).astype(np.int32)
-        list_many_replaced(store.marks, entering, store.layer[entering])
-        list_many_replaced(store.marks, entering, layer[entering])
-    store.have_moved((moved & alive[:held]).nonzero()[0].astype(np.int32))
-    for name, column in new.items():
-        getattr(store, name)[:n] = column
+    if len(others):
+        entering = others.astype(np.int32)
+        list_many_replaced(store.marks, entering, now["layer"][entering])
+        list_many_replaced(store.marks, entering, was["layer"][entering])
+    store.have_moved((moved & was["alive"]).nonzero()[0].astype(np.int32))
     for row in reformed:
         table.put(row, then.forms[row])
-    if reformed or turned.any():
+    if reformed or len(turned):
         rows = np.flatnonzero(table.angles[:held] != then.angles)
         if len(rows):
             table.turn(rows, then.angles[rows])
-    store.x[:held], store.y[:held] = then.x, then.y
-    store.made = max(store.made, int(new["serial"].max(initial=-1)) + 1)
+    for column, known in zip(columns, was.values(), strict=True):
+        column[:] = known
     store.count_rows()
-
-
-def _as_then(now: npt.NDArray[Any], then: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A column as it was; rows that were added later are empty."""
-    if len(now) == len(then):
-        return then
-    column: npt.NDArray[Any] = np.zeros_like(now) if now.dtype == np.bool_ else now.copy()
-    column[: len(then)] = then
-    return column
 
 
 def _groups(
@@ -275,6 +265,8 @@ def _unpacked(packed: bytes, state: State) -> _Moment:
             f"the snapshot is of a world with period={then.period}; this one has {state.space.period}"
         )
     state.space.note(then.reach)
+    serials = then.columns[_KEPT.index("serial")]
+    store.made = max(store.made, int(serials.max(initial=-1)) + 1)
     alive = then.columns[0].tolist()
     bodies = [reader.body(row) if lives else None for row, lives in enumerate(alive)]
     return then._replace(
