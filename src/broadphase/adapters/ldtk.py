@@ -20,7 +20,7 @@ from broadphase.geometry.shapes import Box
 from broadphase.io.tiled import documents
 from broadphase.io.tiled.documents import Node
 from broadphase.io.tiled.level import BlockingRules, Part, ground_of, tiles_of
-from broadphase.io.tiled.maps import MOST_CELLS, Map, Tile, TileLayer, Tileset
+from broadphase.io.tiled.maps import Budget, Map, Tile, TileLayer, Tileset
 from broadphase.kernels.tiles.grid import SIDES, Side
 from broadphase.world.bodies import Body
 from broadphase.world.tiles import TileMap
@@ -186,7 +186,7 @@ class _Reader:
     """A project that is read."""
 
     def __init__(self, file: Path) -> None:
-        self.file, self._left = file, MOST_CELLS
+        self.file, self._budget = file, Budget()
         self.numbers: dict[frozenset[str], int] = {}
         """The number that each set of tags has in all layers."""
         self._map = Map(file, "orthogonal", (0, 0), (0.0, 0.0), [], [], {}, True, {}, ("y", "odd", 0))
@@ -282,9 +282,7 @@ class _Reader:
         entities += self._entities(layer, level.name, name, (x, y), where)
         rows, columns = (documents.whole(layer, key, where, 0) for key in ("__cHei", "__cWid"))
         size = documents.number(layer, "__gridSize", where, least=1.0)
-        self._left -= rows * columns
-        if self._left < 0:
-            raise FileError(f"{where}: {MOST_CELLS:,} tiles are the limit")
+        self._budget.take(columns, rows, f"{where} is too large")
         values = documents.parts(layer, "intGridCsv", where)
         if values:
             if len(values) != rows * columns or not all(

@@ -11,7 +11,8 @@ and range, or the error names its place in the file.
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from reprlib import repr as shown
 from typing import Any
@@ -34,7 +35,7 @@ _TEXTS = {
     *("orientation", "objectalignment", "staggeraxis", "staggerindex", "tilerendersize", "fillmode"),
     "propertytype",
 }
-_LAYERS = {"layer": "tilelayer", "objectgroup": "objectgroup", "imagelayer": "imagelayer", "group": "group"}
+_LAYERS = {"layer": "tilelayer"}  # the others have one name in both formats
 
 
 def content_of(file: Path, kind: str, where: str) -> bytes:
@@ -123,37 +124,41 @@ def _from_xml(content: bytes, where: str) -> Any:
     except (expat.ExpatError, LookupError, ValueError) as error:  # the last two are of an unknown encoding
         raise FileError(f"{where} is not XML: {error}") from error
     root = tree.close()
-    convert = _ROOTS.get(root.tag)
     try:
-        return {"type": root.tag} if convert is None else {**convert(root), "type": root.tag}
+        return {**_node(root), "type": root.tag}
     except RecursionError as error:
         raise FileError(f"{where} is nested too deeply") from error
 
 
-def _map(element: Element) -> Node:
-    tilesets = [_tileset(one) for one in element.findall("tileset")]
-    return {**_common(element), "layers": _layers(element), "tilesets": tilesets}
-
-
-def _layers(element: Element) -> list[Node]:
-    return [_layer(one) for one in element if one.tag in _LAYERS]
-
-
-def _layer(element: Element) -> Node:
-    layer: dict[str, Any] = {"name": "", **_common(element), "type": _LAYERS[element.tag]}
-    data = element.find("data")
-    if element.tag == "layer" and data is not None:
-        layer |= _plain(data)
-        chunks = data.findall("chunk")
-        if chunks:
-            layer["chunks"] = [{**_plain(chunk), "data": _tiles_of(chunk)} for chunk in chunks]
-        else:
-            layer["data"] = _tiles_of(data)
-    elif element.tag == "objectgroup":
-        layer["objects"] = [_object(one) for one in element.findall("object")]
-    elif element.tag == "group":
-        layer["layers"] = _layers(element)
-    return layer
+def _node(element: Element) -> dict[str, Any]:
+    """An element by the names that JSON has for its attributes and for what is in it."""
+    made = _plain(element)
+    lists: defaultdict[str, list[Any]] = defaultdict(list)
+    for part in element:
+        match tag := part.tag:
+            case "properties":
+                lists[tag] += map(_property, part.findall("property"))
+            case "data":
+                chunks = part.findall("chunk")
+                lists["chunks"] += [{**_plain(chunk), "data": _tiles_of(chunk)} for chunk in chunks]
+                made |= {**_plain(part), "data": _tiles_of(part)}
+            case "ellipse" | "point" | "capsule":
+                made[tag] = True
+            case "polygon" | "polyline":
+                lists[tag] += map(_point, part.attrib.get("points", "").split())
+            case "text":
+                made[tag] = {"text": part.text or ""}
+            case "tileoffset":
+                made[tag] = _plain(part)
+            case "image":
+                made |= {f"image{key}": value for key, value in _plain(part).items()}
+            case "tileset" | "object" | "objectgroup" if element.tag in ("template", "tile"):
+                made[tag] = _node(part)
+            case "tileset" | "object" | "tile":
+                lists[f"{tag}s"].append(_node(part))
+            case "layer" | "objectgroup" | "imagelayer" | "group":
+                lists["layers"].append({"name": "", **_node(part), "type": _LAYERS.get(tag, tag)})
+    return {**made, **lists}
 
 
 def _tiles_of(element: Element) -> Any:
@@ -162,65 +167,13 @@ def _tiles_of(element: Element) -> Any:
     return [_plain(tile).get("gid", 0) for tile in tiles] if tiles else element.text or ""
 
 
-def _object(element: Element) -> Node:
-    made: dict[str, Any] = dict(_common(element))
-    for kind in ("ellipse", "point", "capsule"):
-        if element.find(kind) is not None:
-            made[kind] = True
-    for kind in ("polygon", "polyline"):
-        points = element.find(kind)
-        if points is not None:
-            made[kind] = [_point(pair) for pair in points.attrib.get("points", "").split()]
-    words = element.find("text")
-    if words is not None:
-        made["text"] = {"text": words.text or ""}
-    return made
-
-
 def _point(pair: str) -> Any:
     x, comma, y = pair.partition(",")
     return {"x": _number_or_text(x), "y": _number_or_text(y)} if comma else pair
 
 
-def _tileset(element: Element) -> Node:
-    made: dict[str, Any] = dict(_common(element))
-    for key in ("tileoffset", "grid"):
-        part = element.find(key)
-        if part is not None:
-            made[key] = _plain(part)
-    made["tiles"] = [_tile(tile) for tile in element.findall("tile")]
-    return made
-
-
-def _tile(element: Element) -> Node:
-    made: dict[str, Any] = dict(_common(element))
-    image, group = element.find("image"), element.find("objectgroup")
-    if image is not None:
-        size = _plain(image)
-        made |= {f"image{side}": size[side] for side in ("width", "height") if side in size}
-    if group is not None:
-        made["objectgroup"] = _layer(group)
-    return made
-
-
-def _template(element: Element) -> Node:
-    tileset, shape = element.find("tileset"), element.find("object")
-    made: dict[str, Any] = {} if shape is None else {"object": _object(shape)}
-    return made if tileset is None else {**made, "tileset": _tileset(tileset)}
-
-
-_ROOTS: dict[str, Callable[[Element], Node]] = {"map": _map, "tileset": _tileset, "template": _template}
-
-
-def _common(element: Element) -> Node:
-    """Its attributes and properties."""
-    owner = element.find("properties")
-    if owner is None:
-        return _plain(element)
-    return {**_plain(element), "properties": [_property(one) for one in owner.findall("property")]}
-
-
 def _plain(element: Element) -> dict[str, Any]:
+    """The attributes of an element."""
     return {key: value if key in _TEXTS else _number_or_text(value) for key, value in element.attrib.items()}
 
 

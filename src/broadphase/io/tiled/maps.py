@@ -199,16 +199,13 @@ def unpack(data: Any, size: tuple[int, int], encoding: Any, compression: Any, wh
     return numbers.reshape(height, width)
 
 
-def _split(data: str, where: str) -> list[Any]:
-    if not data.strip():
-        return []
+def _split(data: str, where: str) -> list[int]:
+    words = data.split(",") if data.strip() else []
     try:
-        return [int(word) for word in data.split(",")]
-    except ValueError:
-        for word in data.split(","):
-            if not word.strip().isdecimal():
-                raise FileError(f"{where} has {shown(word)}, where the number of a tile belongs") from None
-        raise FileError(f"{where} has a number that is not one of a tile") from None
+        return list(map(int, words))
+    except ValueError:  # decimal digits are refused where they are thousands
+        wrong = next((word for word in words if not word.strip().isdecimal()), data)
+        raise FileError(f"{where} has {shown(wrong)}, where the number of a tile belongs") from None
 
 
 def _checked(data: list[Any], where: str) -> TileNumbers:
@@ -254,23 +251,14 @@ def _deflated(packed: bytes, size: int, where: str, window: int) -> bytes:
 
 def _zstd(packed: bytes, size: int, where: str) -> bytes:
     try:
-        return _with_own_zstd(packed, size, where)
-    except ModuleNotFoundError:  # it comes with Python 3.14
-        pass
-    library = need(
-        "zstandard", extra="tiled", purpose=f"{where} is packed with zstd; {_ADVICE}; reading it as it is"
-    )
+        library: Any = import_module("compression.zstd")  # it comes with Python 3.14
+        unpack_some = partial(library.ZstdDecompressor().decompress, packed)
+    except ModuleNotFoundError:
+        purpose = f"{where} is packed with zstd; {_ADVICE}; reading it as it is"
+        library = need("zstandard", extra="tiled", purpose=purpose)
+        unpack_some = library.ZstdDecompressor().stream_reader(packed).read
     try:
-        with library.ZstdDecompressor().stream_reader(packed) as stream:
-            return bytes(stream.read(size + 1))
-    except library.ZstdError as error:
-        raise FileError(f"{where} cannot be unpacked: {error}") from error
-
-
-def _with_own_zstd(packed: bytes, size: int, where: str) -> bytes:
-    library: Any = import_module("compression.zstd")
-    try:
-        return bytes(library.ZstdDecompressor().decompress(packed, size + 1))
+        return bytes(unpack_some(size + 1))
     except library.ZstdError as error:
         raise FileError(f"{where} cannot be unpacked: {error}") from error
 
