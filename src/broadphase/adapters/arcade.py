@@ -19,7 +19,7 @@ near that hit boxes are compared.
 
 import math
 from array import array
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache, partial
 from itertools import accumulate, chain
 from typing import Any, NamedTuple
@@ -28,14 +28,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.adapters.following import Following, Leader, M, as_leader, said_of_astray
+from broadphase.adapters.following import Following, Leader, as_leader, said_of_astray
 from broadphase.api.one_shot import join
 from broadphase.errors import need, warn_of_world
 from broadphase.geometry.polygons import orient
 from broadphase.geometry.shapes import Box, Polygon, Shape
 from broadphase.kernels.shapes import sprites as sprite_kernels
 from broadphase.world.bodies import Body
-from broadphase.world.hits import Movement, Response, Walk
 from broadphase.world.outlines import SHOWN, Kind
 from broadphase.world.world import World
 
@@ -342,10 +341,10 @@ Point = tuple[float, float]
 class _Pair:
     """A body, and the state of its sprite when both were last synced."""
 
-    __slots__ = ("at", "body", "boxed", "group", "leader", "offset", "state", "turned")
+    __slots__ = ("at", "body", "boxed", "group", "leads", "offset", "state", "turned")
 
-    def __init__(self, sprite: Any, body: Body, group: Any, leader: Leader, boxed: bool) -> None:
-        self.body, self.group, self.leader, self.boxed = body, group, leader, boxed
+    def __init__(self, sprite: Any, body: Body, group: Any, leads: bool, boxed: bool) -> None:
+        self.body, self.group, self.leads, self.boxed = body, group, leads, boxed
         self.agree(sprite)
 
     def agree(self, sprite: Any) -> None:
@@ -386,6 +385,8 @@ class SpriteBodies(Following[_Pair]):
     >>> player.position, move.hits[0].other.data is wall
     ((42.0, 5.0), True)
     """
+
+    _walking = {"down": (0.0, -1.0)}  # noqa: RUF012
 
     def add(self, sprite: Any, *, leader: Leader = "sprite", boxed: bool = False, **options: Any) -> Body:
         """Add a body for one sprite.
@@ -436,85 +437,52 @@ class SpriteBodies(Following[_Pair]):
 
     def sync(self) -> None:
         """Move all followers to their leaders; call it before ``world.update()``."""
-        self._drop_removed()
         self._follow_groups()
         self._move_bodies()
-        for sprite, pair in self._known.items():
-            if pair.leader == "body":
-                _move_sprite(sprite, pair)
-
-    def move(self, sprite: Any, dx: float, dy: float, response: Response = "slide") -> Movement:
-        """Move a sprite as far as it can, whichever leads; see `broadphase.World.move`.
-
-        Raises
-        ------
-        KeyError
-            The sprite has no body.
-        """
-        self._add_new()
-        pair = self._synced(sprite)
-        return self._led(lambda: self.world.move(pair.body, dx, dy, response), sprite)
-
-    def walk(self, sprite: Any, dx: float, dy: float, **options: Any) -> Walk:
-        """Let a sprite walk on floors and slopes, whichever leads; see `broadphase.World.walk`.
-
-        Parameters
-        ----------
-        sprite : Sprite
-            Added with ``boxed=True``.
-        dx, dy : float
-            The motion; gravity is negative, because y points up.
-        **options
-            As of `broadphase.World.walk`; with ``pushes`` all sprites and bodies agree first, as by `sync`.
-
-        Raises
-        ------
-        KeyError
-            The sprite has no body.
-        ValueError
-            The body has a shape that can not walk.
-        """
-        pushes = options.get("pushes") is not None
-        if pushes:
-            self.sync()
-        self._add_new()
-        pair = self._synced(sprite)
-        return self._led(
-            lambda: self.world.walk(pair.body, dx, dy, down=(0.0, -1.0), **options), sprite, pushes
-        )
+        self._move_sprites([sprite for sprite, pair in self._known.items() if pair.leads])
 
     # ---- inside
 
-    def _led(self, move: Callable[[], M], sprite: Any, pushes: bool = False) -> M:
-        """Move bodies, then the sprites that they lead: the one given, and what was carried or pushed."""
-        moved, others = self._moving(move, pushes)
-        for one in {sprite: None, **dict.fromkeys(others)}:
-            _move_sprite(one, self._known[one])
-        return moved
-
     def _give(self, sprite: Any, group: Any, leader: Leader, boxed: bool, options: dict[str, Any]) -> Body:
         body = self.world.add(_shape(sprite, boxed), data=sprite, **options)
-        self._known[sprite] = _Pair(sprite, body, group, leader, boxed)
+        self._known[sprite] = _Pair(sprite, body, group, leader == "body", boxed)
         return body
 
-    def _drop_removed(self) -> None:
-        for sprite, pair in list(self._known.items()):
-            if pair.leader == "body" and not pair.body.alive:
-                self._known.pop(sprite, None)  # one before may have removed this one, too
-                sprite.remove_from_sprite_lists()
+    def _move_body(self, sprite: Any, known: _Pair) -> None:
+        if _state(sprite) != known.state:
+            known.body.shape = _shape(sprite, known.boxed)
+            known.agree(sprite)
 
-    def _synced(self, sprite: Any) -> _Pair:
-        pair = self._known[sprite]
-        if pair.leader == "sprite" and _state(sprite) != pair.state:
-            pair.body.shape = _shape(sprite, pair.boxed)
-            pair.agree(sprite)
-        return pair
+    def _move_sprite(self, sprite: Any, known: _Pair) -> None:
+        """Move and turn a sprite as its body: about the middle of the body, at the same offset."""
+        body = known.body
+        if not body.alive:
+            self._known.pop(sprite, None)
+            sprite.remove_from_sprite_lists()
+            return
+        (x, y), (left, bottom) = sprite.position, body.position
+        angle = known.turned - body.angle
+        if known.boxed or math.isclose(angle, sprite.angle, abs_tol=1e-9):
+            place = left - known.offset[0], bottom - known.offset[1]
+            if place != (x, y):
+                sprite.position = place
+        else:
+            low_x, low_y, high_x, high_y = body.bounds
+            sprite.angle = angle
+            box = sprite.hit_box
+            sprite.position = (
+                x + (low_x + high_x) / 2 - (box.left + box.right) / 2,
+                y + (low_y + high_y) / 2 - (box.bottom + box.top) / 2,
+            )
+            (x, y) = sprite.position
+            known.offset = left - x, bottom - y
+        known.state, known.at = _state(sprite), body.position
 
     def _move_bodies(self) -> None:
         """Move the bodies; those whose shape is unchanged in one call."""
         moved, places = [], []
         for sprite, pair in self._known.items():
-            if pair.leader == "body" or not pair.body.alive:
+            if pair.leads or not pair.body.alive:
                 continue
             now = _state(sprite)
             if now == pair.state:
@@ -525,7 +493,7 @@ class SpriteBodies(Following[_Pair]):
                     places.append(pair.at)
                 continue
             if now[1:] != pair.state[1:]:
-                self._synced(sprite)
+                self._move_body(sprite, pair)
                 continue
             pair.state = now
             moved.append(pair)
@@ -540,28 +508,6 @@ def _state(sprite: Any) -> tuple[Any, ...]:
     """What determines a hit box; its points by identity, because arcade makes new ones for each change."""
     box = sprite.hit_box
     return sprite.position, box.scale, sprite.angle, id(box.points)
-
-
-def _move_sprite(sprite: Any, pair: _Pair) -> None:
-    """Move and turn a sprite as its body: about the middle of the body, at the same offset."""
-    body = pair.body
-    (x, y), (left, bottom) = sprite.position, body.position
-    angle = pair.turned - body.angle
-    if pair.boxed or math.isclose(angle, sprite.angle, abs_tol=1e-9):
-        place = left - pair.offset[0], bottom - pair.offset[1]
-        if place != (x, y):
-            sprite.position = place
-    else:
-        low_x, low_y, high_x, high_y = body.bounds
-        sprite.angle = angle
-        box = sprite.hit_box
-        sprite.position = (
-            x + (low_x + high_x) / 2 - (box.left + box.right) / 2,
-            y + (low_y + high_y) / 2 - (box.bottom + box.top) / 2,
-        )
-        (x, y) = sprite.position
-        pair.offset = left - x, bottom - y
-    pair.state, pair.at = _state(sprite), body.position
 
 
 def _shape(sprite: Any, boxed: bool) -> Shape:

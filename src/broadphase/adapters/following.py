@@ -1,19 +1,22 @@
 """Bodies of a world for sprites, single ones or those of a group; shared by pygame and arcade."""
 
-from collections.abc import Callable, Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 
 from broadphase.world.bodies import Body
+from broadphase.world.hits import Movement, Response, Walk
 from broadphase.world.world import World
 
 
 class Known(Protocol):
-    """The record of a sprite: its body, and the group through which it got it, if any."""
+    """The record of a sprite: its body, the group through which it got it, if any, and whether it leads."""
 
     body: Body
     group: Any
+    leads: bool
 
 
 K = TypeVar("K", bound=Known)
@@ -37,8 +40,11 @@ class FollowedGroup:
         """The size of the group at the last look."""
 
 
-class Following(Generic[K]):
+class Following(ABC, Generic[K]):
     """Sprites with a body each, added alone or as long as they are in a followed group."""
+
+    _walking: Mapping[str, Any] = {}
+    """Arguments of every walk."""
 
     def __init__(self, world: World | None = None) -> None:
         if not (world is None or isinstance(world, World)):
@@ -76,6 +82,44 @@ class Following(Generic[K]):
         body = self._known.pop(sprite).body
         if body.alive:
             self.world.remove(body)
+
+    def move(self, sprite: Any, dx: Any, dy: float | None = None, response: Response = "slide") -> Movement:
+        """Move a sprite as far as it can, whichever leads; see `broadphase.World.move`.
+
+        The body keeps the fractions that a ``Rect`` of ints cannot hold.
+
+        Raises
+        ------
+        KeyError
+            The sprite has no body.
+        """
+        body = self._synced(sprite).body
+        return self._led(lambda: self.world.move(body, dx, dy, response), [sprite])
+
+    def walk(self, sprite: Any, dx: Any, dy: float | None = None, **options: Any) -> Walk:
+        """Let a sprite walk on floors and slopes, whichever leads; see `broadphase.World.walk`.
+
+        Parameters
+        ----------
+        sprite : Sprite
+            One of arcade was added with ``boxed=True``.
+        dx, dy : float
+            The motion; gravity is positive in pygame, whose y points down, and negative in arcade.
+        **options
+            As of `broadphase.World.walk`; with ``pushes`` all sprites and bodies agree first, as by `sync`.
+
+        Raises
+        ------
+        KeyError
+            The sprite has no body.
+        ValueError
+            The body has a shape that can not walk.
+        """
+        pushes = options.get("pushes") is not None
+        if pushes:
+            self.sync()
+        body = self._synced(sprite).body
+        return self._led(lambda: self.world.walk(body, dx, dy, **self._walking, **options), [sprite], pushes)
 
     # ---- for subclasses, which know what a sprite is, and for groups that report
 
@@ -140,16 +184,45 @@ class Following(Generic[K]):
                 waiting.append((followed, sprite))
         self._came = waiting
 
-    def _moving(self, move: Callable[[], M], pushes: bool) -> tuple[M, list[Any]]:
-        """Move bodies; what that returns, and all sprites whose bodies moved, if they carry or push."""
+    def _led(self, move: Callable[[], M], sprites: list[Any], pushes: bool = False) -> M:
+        """Move bodies, then the sprites that they lead: those given, and what was carried or pushed."""
         store = self.world._state.store
         if not (pushes or store.any_one_way):
-            return move(), []
-        x, y = store.x.copy(), store.y.copy()
-        moved = move()
-        elsewhere = (store.x[: len(x)] != x) | (store.y[: len(y)] != y)
-        rows = set(np.flatnonzero(elsewhere).tolist())
-        return moved, [sprite for sprite, one in self._known.items() if one.body.id in rows]
+            moved = move()
+        else:
+            x, y = store.x.copy(), store.y.copy()
+            moved = move()
+            elsewhere = (store.x[: len(x)] != x) | (store.y[: len(y)] != y)
+            rows = set(np.flatnonzero(elsewhere).tolist())
+            sprites = sprites + [sprite for sprite, one in self._known.items() if one.body.id in rows]
+        self._move_sprites(sprites)
+        return moved
+
+    def _synced(self, sprite: Any) -> K:
+        """Let body and sprite agree, before both are moved."""
+        self._add_new()
+        known = self._known[sprite]
+        (self._move_sprite if known.leads else self._move_body)(sprite, known)
+        return known
+
+    def _move_sprites(self, sprites: list[Any]) -> None:
+        """Move sprites to their bodies."""
+        for sprite in sprites:
+            known = self._known.get(sprite)
+            if known is not None:  # or one before has removed this one, too
+                self._move_sprite(sprite, known)
+
+    @abstractmethod
+    def sync(self) -> None:
+        """Move all followers to their leaders."""
+
+    @abstractmethod
+    def _move_sprite(self, sprite: Any, known: K) -> None:
+        """Move a sprite to its body; one whose body was removed leaves all groups."""
+
+    @abstractmethod
+    def _move_body(self, sprite: Any, known: K) -> None:
+        """Move a body to its sprite, if that has changed."""
 
     def _is_ready(self, sprite: Any) -> bool:
         """Whether a sprite has what its shape is made of."""

@@ -1,6 +1,6 @@
 """pygame sprites in a `broadphase.World`: bodies for sprites, groups with bodies, and drawing."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, Literal, NamedTuple
@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.adapters.following import Following, Give, Leader, M, as_leader, said_of_astray
+from broadphase.adapters.following import Following, Give, Leader, as_leader, said_of_astray
 from broadphase.errors import need, warn_of_world
 from broadphase.geometry.shapes import Box, Circle, Shape, extent
 from broadphase.inputs import arrays
@@ -20,7 +20,7 @@ from broadphase.objects import in_range
 from broadphase.plot import count_cells
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import GONE, Body
-from broadphase.world.hits import Answer, Movement, Movements, Response, Walk
+from broadphase.world.hits import Answer, Movement, Movements, Response
 from broadphase.world.outlines import SHOWN, Kind
 from broadphase.world.world import World
 
@@ -167,19 +167,6 @@ class SpriteBodies(Following[_Followed]):
         self._move_bodies(led)
         self._move_sprites(leading)
 
-    def move(self, sprite: Any, dx: Any, dy: float | None = None, response: Response = "slide") -> Movement:
-        """Move a sprite as far as it can; see `broadphase.World.move`.
-
-        The body keeps the fractions that a ``Rect`` of ints cannot hold.
-
-        Raises
-        ------
-        KeyError
-            The sprite has no body.
-        """
-        known = self._synced(sprite)
-        return self._led(lambda: self.world.move(known.body, dx, dy, response), [sprite])
-
     def move_many(
         self, sprites: Iterable[Any], dx: Any, dy: Any = None, response: Answer = "slide", **options: Any
     ) -> Movements:
@@ -248,30 +235,6 @@ class SpriteBodies(Following[_Followed]):
         self._move_sprites([sprite for sprite in moved if self._is_known(sprite)])
         return stepped
 
-    def walk(self, sprite: Any, dx: Any, dy: float | None = None, **options: Any) -> Walk:
-        """Let a sprite walk on floors and slopes; see `broadphase.World.walk`.
-
-        Parameters
-        ----------
-        sprite : Sprite
-        dx, dy : float
-            The motion; gravity is positive, because y points down.
-        **options
-            As of `broadphase.World.walk`; with ``pushes`` all sprites and bodies agree first, as by `sync`.
-
-        Raises
-        ------
-        KeyError
-            The sprite has no body.
-        ValueError
-            The body has a shape that can not walk.
-        """
-        pushes = options.get("pushes") is not None
-        if pushes:
-            self.sync()
-        known = self._synced(sprite)
-        return self._led(lambda: self.world.walk(known.body, dx, dy, **options), [sprite], pushes)
-
     def _giving(self, is_round: bool, leader: Leader, options: dict[str, Any]) -> Give:
         """How the sprites of a group get their bodies, for `follow` and `WorldGroup`."""
         return partial(self._give, is_round=is_round, leader=as_leader(leader), options=options)
@@ -297,28 +260,16 @@ class SpriteBodies(Following[_Followed]):
         """Whether the data of a body is a sprite that has its body here."""
         return isinstance(data, _Sprite) and data in self._known
 
-    def _led(self, move: Callable[[], M], sprites: list[Any], pushes: bool = False) -> M:
-        """Move bodies, then the sprites that they lead: those given, and what was carried or pushed."""
-        moved, others = self._moving(move, pushes)
-        self._move_sprites([*sprites, *others])
-        return moved
-
     def _agree(self, *sprites: Any) -> None:
         """Note rects and bodies of sprites, which are where they belong."""
         rows = np.array([self._known[one].body.id for one in sprites], np.int32)
         store, kinds = self.world._state.store, np.full(len(rows), MOVED, np.uint8)
         sprite_kernels.agree(_rects_of(sprites), rows, kinds, store.x, store.y, self._agreed)
 
-    def _synced(self, sprite: Any) -> _Followed:
-        """Let body and sprite agree, before both are moved."""
-        self._add_new()
-        known = self._known[sprite]
-        if known.leads:
-            self._move_sprite(sprite, known)
-        elif self._agreed.rects[known.body._row].tolist() != [*_rect_of(sprite)] and known.body.alive:
+    def _move_body(self, sprite: Any, known: _Followed) -> None:
+        if self._agreed.rects[known.body._row].tolist() != [*_rect_of(sprite)] and known.body.alive:
             known.body.shape = _shape(sprite, known.round, sprite.rect)
             self._agree(sprite)
-        return known
 
     def _all_synced(self, sprites: Iterable[Any]) -> list[Any]:
         self._add_new()
@@ -344,13 +295,6 @@ class SpriteBodies(Following[_Followed]):
         rect.topleft = (round(left), round(top)) if isinstance(rect.x, int) else (left, top)
         rects[row, 0], rects[row, 1] = rect.topleft
         places[row, 0], places[row, 1] = x, y
-
-    def _move_sprites(self, sprites: list[Any]) -> None:
-        """Move sprites to their bodies."""
-        for sprite in sprites:
-            known = self._known.get(sprite)
-            if known is not None:  # or one before has killed this one, too
-                self._move_sprite(sprite, known)
 
     def _move_bodies(self, sprites: list[Any], rows: npt.NDArray[np.int32] | None = None) -> None:
         """Move bodies, whose rows may be given, to their sprites; those of the same size in one call."""
