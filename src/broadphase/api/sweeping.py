@@ -38,7 +38,7 @@ from broadphase.kernels.boxes.few_boxes import MOST_TESTS
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.kernels.movement.time_of_impact import MOST_IMAGES, first_meetings, meet_few, take_ways
 from broadphase.methods.in_space import find_in_space
-from broadphase.methods.pair_order import one_array
+from broadphase.methods.pair_order import one_array, pair_keys
 from broadphase.methods.task import Task, pair_limit
 from broadphase.periods.ghosts import wrap_points, wrapped_boxes
 from broadphase.runtime import threads
@@ -336,8 +336,8 @@ def meeting_pairs(
             overlaps = find_in_space("auto", Task(bounds, True, rules, parts, scratch=scratch), space)
             pairs = one_array(overlaps.chunks, len(bounds), not overlaps.ordered, Scratch(), parts)
         if excluded is not None:
-            keys = _keys(excluded[0], excluded[1] + offset)
-            pairs = np.ascontiguousarray(pairs[~np.isin(_keys(*pairs.T), keys)])
+            keys = pair_keys([excluded.T + np.array((0, offset))])
+            pairs = np.ascontiguousarray(pairs[~np.isin(pair_keys([pairs]), keys)])
         found = threads.run_all(
             [
                 partial(first_meetings, *ways, bounds, lengths, pairs[begin:end], offset, touching, closest)
@@ -355,11 +355,6 @@ def meeting_pairs(
     if closest:
         meeting.closest_time, meeting.closest_distance = np.ascontiguousarray(near.T)
     return meeting
-
-
-def _keys(i: npt.NDArray[Any], j: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    keys: npt.NDArray[np.int64] = i.astype(np.int64) << 32 | j
-    return keys
 
 
 def _decided(found: Any, ways: Any, offset: int, touching: bool) -> tuple[PairArray, Times, Times]:

@@ -1,7 +1,7 @@
 """The base class of all indexes: boxes by id, a structure and a space; pairs, changes, queries, files."""
 
 import math
-from copy import copy, deepcopy
+from copy import copy
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, overload
 
@@ -24,7 +24,7 @@ from broadphase.indexes.results import (
     hits_asked_for,
 )
 from broadphase.indexes.space import NO_HIT, NewBoxes, PlainSpace, join
-from broadphase.indexes.storage import EVERY_BIT, BoxStore, ById, IdArray, MadeLater, read_only
+from broadphase.indexes.storage import EVERY_BIT, BoxStore, ById, IdArray, MadeLater, as_kind, read_only
 from broadphase.inputs import Lengths, Numbers, OneBox, Place, RowsLike
 from broadphase.inputs.arrays import BOXES, settled
 from broadphase.inputs.boxes import BoxArray, check_sound, copy_sound
@@ -135,25 +135,22 @@ class Index(ById):
         period: Lengths | None = None,
     ) -> None:
         first = None if boxes is None else arguments.first_boxes(boxes)
+        dim, kind = as_kind(dim, dtype)
         if dim is None:
             dim = 2 if first is None else first.shape[-1] // 2 or 2  # an empty list has no width
-        elif dim not in (2, 3):
-            raise ValueError(f"dim must be 2 or 3; got {dim!r}")
-        if dtype is not None and np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
-            raise ValueError(f"dtype must be float32 or float64; got {np.dtype(dtype)}")
         self._touching = arguments.flag(touching, "touching")
         self._sort = arguments.flag(sort, "sort")
         self._threads = None if threads is None else thread_count(threads)
-        kept_in = np.dtype(np.float64 if first is None else first.dtype) if dtype is None else np.dtype(dtype)
-        lengths = None if period is None else as_period(period, int(dim))
+        kept_in = kind or np.dtype(np.float64 if first is None else first.dtype)
+        lengths = None if period is None else as_period(period, dim)
         if first is None:
-            self._complete(int(dim), kept_in, lengths)
+            self._complete(dim, kept_in, lengths)
         elif lengths is None and first.shape[1:] == (2 * dim,) and len(first) <= MOST_SCANNED:
             rows = first if first.dtype == kept_in else arguments.rounded(first, kept_in)
             check_sound(rows, "boxes")
             self._asked = NewBoxes(rows, self._touching)
         else:
-            self._complete(int(dim), kept_in, lengths)
+            self._complete(dim, kept_in, lengths)
             self._add(first, False, 1, EVERY_BIT, None)
 
     if not TYPE_CHECKING:  # a `__getattr__` would slow all other attributes
@@ -456,7 +453,7 @@ class Index(ById):
     def _take_out(self, ids: IdArray) -> None:
         """Undo an insertion that failed or was interrupted, whether the boxes are stored already or not."""
         self._unsettle()
-        if self._store.has_all(ids):
+        if (ids < self._store.end).all() and self._store.alive[ids].all():
             self._store.drop(ids)
 
     def _leave(self, ids: IdArray) -> None:
@@ -986,13 +983,7 @@ class Index(ById):
         self._space.last = space.last
         return arguments.in_axes(found, axes)
 
-    # ---- copies and files
-
-    def copy(self) -> Self:
-        """An independent index with the same boxes, ids and baseline of `changes`."""
-        return deepcopy(self)
-
-    __copy__ = copy
+    # ---- files
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the index to one ``.npz`` file, without pickle; an existing file is replaced.

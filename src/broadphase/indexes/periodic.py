@@ -254,28 +254,7 @@ class PeriodicSpace(PlainSpace):
     def first_hits(
         self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
     ) -> RayHits:
-        hits = self._first_hits(rays, rules)
-        if not len(ignored):
-            return hits
-        # Where the box that a ray ignores is what it hits first, as from inside of it, all that the ray hits
-        # says what comes next.
-        again = np.flatnonzero((hits.ids >= 0) & (hits.ids == ignored))
-        if len(again):
-            _, tests, _ = self.last
-            found = self.all_hits(rays[again], rules)
-            tests += self.last[1]
-            kept = np.flatnonzero(found.rows[:, 1] != ignored[again][found.rows[:, 0]])
-            owners = found.rows[kept, 0]
-            first = kept[np.append(True, owners[1:] != owners[:-1])[: len(kept)]]
-            where = again[found.rows[first, 0]]
-            hits.ids[again], hits.distances[again], hits.normals[again] = -1, np.inf, 0.0
-            hits.ids[where], hits.distances[where] = found.rows[first, 1], found.distances[first]
-            hits.normals[where] = found.normals[first]
-            self.last = ("raycast", tests, int((hits.ids >= 0).sum()))
-        return hits
-
-    def _first_hits(self, rays: Rows, rules: BoxRules) -> RayHits:
-        owners, hits, entries, entry_normals, tests = self._cast_wrapped(rays, rules, True)
+        owners, hits, entries, entry_normals, tests = self._cast_wrapped(rays, rules, ignored)
         ids, distances = np.full(len(rays), -1, np.int32), np.full(len(rays), np.inf)
         normals = np.zeros((len(rays), self.reader.dim))
         first = np.append(True, owners[1:] != owners[:-1])[: len(owners)]
@@ -285,13 +264,13 @@ class PeriodicSpace(PlainSpace):
         return RayHits(ids, distances, normals)
 
     def all_hits(self, rays: Rows, rules: BoxRules) -> RayHits:
-        owners, hits, entries, entry_normals, tests = self._cast_wrapped(rays, rules, False)
+        owners, hits, entries, entry_normals, tests = self._cast_wrapped(rays, rules)
         self.last = ("query_ray", tests, len(hits))
         return hits_of_rows(np.column_stack((owners.astype(np.int32), hits)), entries, entry_normals)
 
-    def _cast_wrapped(self, rays: Rows, rules: BoxRules, first: bool) -> tuple[Any, ...]:
+    def _cast_wrapped(self, rays: Rows, rules: BoxRules, ignored: IdArray | None = None) -> tuple[Any, ...]:
         self.tree.ready()
-        return _hits_around(rays, self._around(), self.store.boxes, self.tree, rules, first)
+        return _hits_around(rays, self._around(), self.store.boxes, self.tree, rules, ignored)
 
     # ---- about itself
 
@@ -308,11 +287,12 @@ class PeriodicSpace(PlainSpace):
 
 
 def _hits_around(
-    rays: Rows, around: Periodic, boxes: BoxArray, tree: SearchTree, rules: BoxRules, first: bool
+    rays: Rows, around: Periodic, boxes: BoxArray, tree: SearchTree, rules: BoxRules, ignored: IdArray | None
 ) -> tuple[Any, ...]:
-    """All hits of rays that wrap around, each box once; with ``first``, as many as finding the first takes.
+    """All hits of rays that wrap around, each box once; as many as finding the first takes, but for None.
 
-    Returns the ray of each, its id, distance and normal, in the order of its `RayHits`; and the tests.
+    ``ignored`` is what each ray passes through, or empty.  Returns the ray of each hit, its id, distance and
+    normal, in the order of its `RayHits`; and the tests.
     """
     n, dim, period = len(rays), len(around.lengths), around.lengths
     rays = rays.copy()
@@ -333,11 +313,14 @@ def _hits_around(
         owners, turns = around.turns_near(region)
         images = rays[active][owners]
         images[:, :dim] -= around.shift(turns)
-        rows, made = _cast(tree, images, rules, first)
+        numbers = active[owners]
+        rows, made = _cast(
+            tree, images, rules, ignored[numbers] if ignored is not None and len(ignored) else ignored
+        )
         tests += made
         entries, entry_normals = queries.rank_hits(boxes, rows, images)
-        parts.append((active[owners][rows[:, 0]], rows[:, 1], entries, entry_normals))
-        if first:
+        parts.append((numbers[rows[:, 0]], rows[:, 1], entries, entry_normals))
+        if ignored is not None:
             np.minimum.at(nearest, parts[-1][0], entries)
             done[active] = nearest[active] <= ends
     owners, hits, entries, entry_normals = (np.concatenate(columns) for columns in zip(*parts, strict=True))
@@ -350,10 +333,10 @@ def _hits_around(
     return owners[kept], hits[kept], entries[kept], entry_normals[kept], tests
 
 
-def _cast(tree: SearchTree, rays: Rows, rules: BoxRules, first: bool) -> Ids:
+def _cast(tree: SearchTree, rays: Rows, rules: BoxRules, ignored: IdArray | None) -> Ids:
     """Rows ``[ray, id]`` of what rays hit, and the tests."""
-    if not first:
+    if ignored is None:
         return tree.find_on_rays(rays, rules)
-    (ids, _, _), tests = tree.find_first_hits(rays, NO_IDS, rules)
+    (ids, _, _), tests = tree.find_first_hits(rays, ignored, rules)
     hitting = np.flatnonzero(ids >= 0).astype(np.int32)
     return np.column_stack((hitting, ids[hitting])), tests

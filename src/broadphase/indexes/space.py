@@ -39,6 +39,7 @@ from broadphase.inputs.search import Space
 from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import brute_force
 from broadphase.kernels.boxes import queries as box_queries
+from broadphase.kernels.boxes.checks import put_box
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
 from broadphase.kernels.boxes.periodic import keep_rows_within
 from broadphase.kernels.boxes.queries import keep_within
@@ -53,7 +54,7 @@ from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch, chec
 
 NO_HIT = RayHit(-1, np.inf, ())
 _NO_PERIOD = np.empty(0)
-_try_around = try_call(box_queries.box_around)
+_try_around, _try_to_put = try_call(box_queries.box_around), try_call(put_box)
 _scan_for_boxes, _scan_for_nearest = map(try_call, (brute_force.scan_for_boxes, brute_force.scan_for_nearest))
 _NO_SETS = np.empty(0, np.uint32)
 _new = tuple.__new__  # of a named tuple, in half the time that its own takes
@@ -104,7 +105,11 @@ class PlainSpace:
             return not tree.stale and tree.move_one(id, box)
         if store.any_static or not structure.settled:
             return False
-        done = tree.move_one(id, box) if tree.follows_moving else store.try_to_put(id, box)
+        done = (
+            tree.move_one(id, box)
+            if tree.follows_moving
+            else bool(_try_to_put(store.boxes, store.alive, store.end, id, box))
+        )
         if done:
             structure.moved_one(id)
         return done

@@ -4,7 +4,8 @@ One row an id, in contiguous arrays that grow by doubling.  The row of a removed
 overlaps nothing, so that a kernel may scan all rows without checking which are live.
 """
 
-from typing import Any, NamedTuple, TypeVar
+from copy import deepcopy
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +14,8 @@ from broadphase.inputs.arrays import MOST_IDS, as_plain_array, settled
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import whole
 from broadphase.kernels.arrays.results import FEW_IDS, first_bad_id
-from broadphase.kernels.boxes.checks import find_free, put_box, put_new, put_rows
+from broadphase.kernels.boxes.checks import find_free, put_new, put_rows
 from broadphase.kernels.boxes.overlap import STATIC, PairFilter, no_filter
-from broadphase.kernels.machine.kernel import try_call
 from broadphase.runtime.arrays import FIRST_ROWS, distinct, rows_at
 
 IdArray = npt.NDArray[np.int32]
@@ -33,7 +33,6 @@ _COLUMNS = {
 }
 _FIRST_CAPACITY = 16
 _NAN = float("nan")
-_try_to_put = try_call(put_box)
 
 
 _T = TypeVar("_T", bound=np.generic)
@@ -232,10 +231,6 @@ class BoxStore:
         else:
             put_rows(self.boxes, ids, boxes)
 
-    def try_to_put(self, id: Any, box: Any) -> bool:  # noqa: A002
-        """Give a live id a new box, both as a caller wrote them; False, with nothing changed, if refused."""
-        return bool(_try_to_put(self.boxes, self.alive, self.end, id, box))
-
     def take_back(self, ids: IdArray, before: BoxArray | None) -> None:
         """Undo a `write` that is done, half done or not begun."""
         if before is not None:
@@ -328,10 +323,6 @@ class BoxStore:
             raise KeyError(f"no {self.what} has the id {bad} (ids[{row}])")
         return ids.astype(np.int32)
 
-    def has_all(self, ids: IdArray) -> bool:
-        """Whether these ids are in use."""
-        return bool((ids < self.end).all() and self.alive[ids].all())
-
     def next_ids(self, count: int) -> Places:
         """The lowest free ids, where `add_many` puts so many boxes."""
         reused = min(count, self.end - self.live)
@@ -349,6 +340,16 @@ class BoxStore:
         self.reserve(max(self.end + more, 2 * len(self.alive), _FIRST_CAPACITY))
 
 
+def as_kind(dim: Any, dtype: npt.DTypeLike | None) -> "tuple[int | None, np.dtype[Any] | None]":
+    """The dimension and the dtype of an index, checked; None where its first rows decide."""
+    if dim not in (None, 2, 3):
+        raise ValueError(f"dim must be 2 or 3; got {dim!r}")
+    kind = None if dtype is None else np.dtype(dtype)
+    if kind is not None and kind not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float32 or float64; got {kind}")
+    return None if dim is None else int(dim), kind
+
+
 class ById:
     """Things with ids, boxes and points alike: which ids there are, of what kind, and removing."""
 
@@ -363,6 +364,12 @@ class ById:
     def dtype(self) -> "np.dtype[Any]":
         """What they are kept in."""
         return self._store.boxes.dtype
+
+    def copy(self) -> Self:
+        """An independent index of the same contents and ids, with the same baseline of `Index.changes`."""
+        return deepcopy(self)
+
+    __copy__ = copy
 
     def remove(self, id: int) -> None:  # noqa: A002 - the word that users know
         """Remove one; its id is free for the next insert.

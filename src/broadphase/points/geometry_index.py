@@ -30,7 +30,7 @@ from broadphase.indexes.results import Nearest
 from broadphase.inputs import RowsLike
 from broadphase.inputs.arrays import are_geometries, as_geometries, check_same_crs, crs_of, index_of
 from broadphase.inputs.numeric import thread_count
-from broadphase.inputs.points import PointQuery, as_distance, as_query, settled_reach
+from broadphase.inputs.points import as_distance, as_query, settled_reach
 from broadphase.methods.task import pair_limit
 from broadphase.points.nearest import Places, as_places, find_nearest_points
 from broadphase.runtime.arrays import Floats, growing
@@ -221,12 +221,12 @@ def find_nearest_geometries(
     ids, distances = np.full((left.total, k), -1, np.int32), np.full((left.total, k), np.inf)
     if not (len(left.rows) and len(right.rows)):
         return places.of(ids, distances)
-    candidates, count = (
-        find_nearest_points(_middles(left, right), k + (b is None), np.inf, threads)[0],
-        len(reach),
+    middles, others = (0.5 * side.boxes[:, :2] + 0.5 * side.boxes[:, 2:] for side in (left, right))
+    candidates, _ = find_nearest_points(
+        as_query(middles, others, None, None), k + (b is None), np.inf, threads
     )
     if b is None:
-        candidates = np.where(candidates == np.arange(count)[:, None], -1, candidates)
+        candidates = np.where(candidates == np.arange(len(reach))[:, None], -1, candidates)
     known = np.flatnonzero((candidates >= 0).sum(axis=1) >= k)
     firsts, columns = np.nonzero(candidates[known] >= 0)
     apart = np.full((len(known), candidates.shape[1]), -np.inf)
@@ -248,11 +248,6 @@ def find_nearest_geometries(
     rows, place = left.rows[pairs[first, 0]], place[first]
     ids[rows, place], distances[rows, place] = right.rows[pairs[first, 1]], apart[first]
     return places.of(ids, distances)
-
-
-def _middles(left: Side, right: Side) -> PointQuery:
-    middles, others = (0.5 * side.boxes[:, :2] + 0.5 * side.boxes[:, 2:] for side in (left, right))
-    return as_query(middles, others, None, None)
 
 
 def _distances(left: Side, right: Side, firsts: Rows, seconds: Rows, threads: int) -> Floats:

@@ -9,10 +9,9 @@ queries for each change, and gains nothing where everything moves in each frame.
 """
 
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,7 @@ from broadphase.errors import instead
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import Given, Reader
 from broadphase.indexes.results import Nearest
-from broadphase.indexes.storage import EVERY_BIT, BoxStore, ById, IdArray, MadeLater, read_only
+from broadphase.indexes.storage import EVERY_BIT, BoxStore, ById, IdArray, MadeLater, as_kind, read_only
 from broadphase.inputs import Array, Lengths, Numbers, Place, RowsLike
 from broadphase.inputs.arrays import POINTS, settled
 from broadphase.inputs.environments import POINT_WIDTHS, Envs, as_env, rows_of_worlds
@@ -168,11 +167,7 @@ class PointIndex(ById):
         dtype: npt.DTypeLike | None = None,
         period: Lengths | None = None,
     ) -> None:
-        if dim not in (None, 2, 3):
-            raise ValueError(f"dim must be 2 or 3; got {dim!r}")
-        kept_in = None if dtype is None else np.dtype(dtype)
-        if kept_in is not None and kept_in not in (np.dtype(np.float32), np.dtype(np.float64)):
-            raise ValueError(f"dtype must be float32 or float64; got {kept_in}")
+        dim, kept_in = as_kind(dim, dtype)
         self._asked_period = settled_period(period)
         axes = self._asked_period
         if is_matrix(axes):
@@ -184,10 +179,7 @@ class PointIndex(ById):
         several = dim is not None and are_periods_of_worlds(self._asked_period, (dim,))
         if several and all(len(one) == dim for one in self._asked_period):
             self._periods = self._asked_period
-        self._given: tuple[int | None, np.dtype[Any] | None] | None = (
-            None if dim is None else int(dim),
-            kept_in,
-        )
+        self._given: tuple[int | None, np.dtype[Any] | None] | None = dim, kept_in
         """Dimension and dtype, None where the first points decide; None altogether after these."""
         self._kept: _Kept | None = None
         self._asked: NewPoints | _Kept | None = None
@@ -614,13 +606,7 @@ class PointIndex(ById):
             plain=not with_envs and query.lattice is None and query.kind == query.found.dtype,
         )
 
-    # ---- copies
-
-    def copy(self) -> Self:
-        """An index of its own with the same points and ids."""
-        return deepcopy(self)
-
-    __copy__ = copy
+    # ---- about itself
 
     def __getstate__(self) -> dict[str, Any]:
         self._make_whole()
