@@ -11,7 +11,7 @@ tags that are used once cost nothing in the long run.
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from itertools import count, repeat
 from operator import le
@@ -654,9 +654,6 @@ class BodyStore:
         self._free: list[int] = []
         self.alive = np.empty(0, np.bool_)
         self.reserve(_FIRST_CAPACITY)
-
-    def __iter__(self) -> Iterator[Body]:
-        return (body for body in self.bodies if body is not None)
 
     # ---- from bodies to rows
 

@@ -231,22 +231,14 @@ class Listeners:
             self._matcher = Matcher(self._matcher.listeners, groups)
         return self._matcher
 
-    def add(
-        self,
-        a: Any,
-        b: Any,
-        begin: Callback | None = None,
-        stay: Callback | None = None,
-        end: Callback | None = None,
-        many: ManyCallback | None = None,
-    ) -> Listener:
-        """Listen for a pair of tags."""
+    def add(self, a: Any, b: Any, *functions: Any) -> Listener:
+        """Listen for a pair of tags, with a function for each of the first phases, or None."""
         for tag, name in ((a, "a"), (b, "b")):
             check_tag(tag, name)
-        for function, name in ((begin, "begin"), (stay, "stay"), (end, "end"), (many, "many")):
+        for function, name in zip(functions, PHASES, strict=False):
             if function is not None:
                 check_callback(function, name, "ContactRows" if name == "many" else "a Contact")
-        listener = Listener(self, a, b, begin, stay, end, many)
+        listener = Listener(self, a, b, *functions)
         self._set((*self._matcher.listeners, listener))
         return listener
 

@@ -8,6 +8,8 @@ given, and makes the bodies that are missing there.
 import math
 import pickle
 import zlib
+from collections import Counter
+from collections.abc import Iterable
 from io import BytesIO
 from itertools import chain, zip_longest
 from operator import attrgetter
@@ -25,7 +27,7 @@ from broadphase.world.contacts import Call, Contacts, Events, FoundContacts, Not
 from broadphase.world.dispatch import Dispatch, between
 from broadphase.world.listeners import Listener, Matcher
 from broadphase.world.state import State
-from broadphase.world.tile_listeners import TileContact, TileListener, TileListeners
+from broadphase.world.tile_listeners import TileContact
 from broadphase.world.tiles import TileMap
 
 # The arrays by row that are saved; the others describe the state of the broad phase, which is not restored.
@@ -118,7 +120,7 @@ def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
         state.listeners.matcher,
         calls,
         frozenset(dispatch.unheard_begins),
-        [(key, [*one.inside.values()]) for key, one in _keyed(dispatch.on_tiles).items()],
+        [(key, [*one.inside.values()]) for key, one in _keyed(dispatch.on_tiles.listeners).items()],
         events,
         (state.tiles, state.tiles and state.tiles.copy()) if tiles else None,
     )
@@ -153,7 +155,7 @@ def _bring_back(state: State, dispatch: Dispatch, then: _Moment) -> None:
     dispatch.due, dispatch.done = then.calls, 0
     dispatch.unheard_begins = set(then.unheard_begins)
     inside = dict(then.inside)
-    for key, listener in _keyed(dispatch.on_tiles).items():
+    for key, listener in _keyed(dispatch.on_tiles.listeners).items():
         listener.inside = {contact.body: contact for contact in inside.get(key, ())}
     dispatch.events = then.events
     if then.tiles is not None:
@@ -162,11 +164,13 @@ def _bring_back(state: State, dispatch: Dispatch, then: _Moment) -> None:
             state.tiles._take_cells(kept)
 
 
-def _keyed(on_tiles: TileListeners) -> dict[tuple[Any, Any, int], TileListener]:
-    """Listeners for tiles by their tags and their number among those for both."""
-    keyed: dict[tuple[Any, Any, int], TileListener] = {}
-    for one in on_tiles.listeners:
-        keyed[one.tag, one.tile, sum(key[:2] == (one.tag, one.tile) for key in keyed)] = one
+def _keyed(listeners: Iterable[Any]) -> dict[tuple[Any, Any, int], Any]:
+    """Listeners by their tags and their number among those for both."""
+    keyed, seen = dict[tuple[Any, Any, int], Any](), Counter[Any]()
+    for one in listeners:
+        tags = (one.a, one.b) if isinstance(one, Listener) else (one.tag, one.tile)
+        keyed[*tags, seen[tags]] = one
+        seen[tags] += 1
     return keyed
 
 
@@ -326,12 +330,7 @@ class _Writer(pickle.Pickler):
         super().__init__(file, pickle.HIGHEST_PROTOCOL)
         self._then = then
         self._rows = {body: row for row, body in enumerate(then.bodies)}
-        seen: dict[Any, int] = {}
-        self._listeners: dict[Listener, tuple[Any, Any, int]] = {}
-        for listener in then.matcher.listeners:
-            tags = listener.a, listener.b
-            seen[tags] = seen.get(tags, -1) + 1
-            self._listeners[listener] = (*tags, seen[tags])
+        self._names = {one: name for name, one in _keyed(then.matcher.listeners).items()}
 
     def persistent_id(self, value: Any) -> Any:
         if isinstance(value, BodyStore):
@@ -339,7 +338,7 @@ class _Writer(pickle.Pickler):
         if isinstance(value, Body):
             return self._rows.get(value)
         if isinstance(value, Listener):
-            return self._listeners.get(value, (value.a, value.b, -1))
+            return self._names.get(value, (value.a, value.b, -1))
         return None
 
     def reducer_override(self, value: Any) -> Any:
@@ -358,7 +357,7 @@ class _Reader(pickle.Unpickler):
         super().__init__(file)
         self._state = state
         self._bodies: dict[int, Body] = {}
-        self._off: dict[Any, Listener] = {}
+        self._listeners: dict[Any, Listener] = _keyed(state.listeners.matcher.listeners)
 
     def persistent_load(self, name: Any) -> Any:
         if name == "store":
@@ -375,9 +374,7 @@ class _Reader(pickle.Unpickler):
 
     def _listener(self, a: Any, b: Any, number: int) -> Listener:
         """Of the listeners for two tags that with a number; if there is none, one that is never called."""
-        candidates = [one for one in self._state.listeners.matcher.listeners if (one.a, one.b) == (a, b)]
-        if 0 <= number < len(candidates):
-            return candidates[number]
-        none = self._off.setdefault((a, b, number), Listener(self._state.listeners, a, b))
-        none.active = False
-        return none
+        if (a, b, number) not in self._listeners:
+            self._listeners[a, b, number] = none = Listener(self._state.listeners, a, b)
+            none.active = False
+        return self._listeners[a, b, number]

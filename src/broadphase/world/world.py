@@ -267,7 +267,7 @@ class World:
 
     def __iter__(self) -> Iterator[Body]:
         """All bodies by id, as they are now: bodies may be added and removed during the iteration."""
-        return iter([body for body in self._state.store.bodies if body is not None])
+        return iter([*filter(None, self._state.store.bodies)])
 
     def __contains__(self, body: object) -> bool:
         return isinstance(body, Body) and body._store is self._state.store and body.alive
