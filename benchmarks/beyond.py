@@ -33,7 +33,7 @@ from pyarrow import parquet
 
 import broadphase as bp
 from broadphase import files, outofcore
-from broadphase.outofcore.joining import GROUP, open_part
+from broadphase.outofcore.tiles import GROUP, open_part
 
 CHUNK = 1 << 20
 IN_MEMORY = 10_000_000  # boxes of the comparison with `pairs`

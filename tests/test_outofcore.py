@@ -14,7 +14,7 @@ import broadphase as bp
 from broadphase import outofcore
 from broadphase.errors import FileError
 from broadphase.files import read_boxes
-from broadphase.outofcore.tiling import began_before, make_tiling, spread_over, touches
+from broadphase.outofcore.tiles import began_before, make_tiling, spread_over, touches
 
 pytestmark = pytest.mark.usefixtures("open_files_stay")
 

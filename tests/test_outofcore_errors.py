@@ -18,7 +18,7 @@ from pyarrow import fs, parquet
 import broadphase as bp
 from broadphase import outofcore
 from broadphase.errors import FileError
-from broadphase.outofcore import joining
+from broadphase.outofcore import tiles
 from broadphase.outofcore.planning import parse_size
 
 pytestmark = pytest.mark.usefixtures("open_files_stay")
@@ -114,7 +114,7 @@ class TestWorldsThatCannotBeCut:
 
     def test_a_crowd_is_searched_in_parts(self, monkeypatch):
         """Memory for pairs is bounded too: no search returns more than it may."""
-        stored, search = [], joining.search
+        stored, search = [], tiles.search
 
         def watched(method, task):
             done = search(method, task)
@@ -122,7 +122,7 @@ class TestWorldsThatCannotBeCut:
                 stored.append((done.pairs, task.limit))
             return done
 
-        monkeypatch.setattr(joining, "search", watched)
+        monkeypatch.setattr(tiles, "search", watched)
         boxes = np.concatenate([scenes.make("all_equal", 300, 2), scenes.make("uniform", 300, 2)])
         reports = []
         assert np.array_equal(

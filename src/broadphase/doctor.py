@@ -21,8 +21,10 @@ from broadphase.indexes.results import Stats
 from broadphase.indexes.storage import EVERY_BIT
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import readable
-from broadphase.recording.reader import Calls, RecordedFrame, Recording
-from broadphase.recording.work import (
+from broadphase.recording.reader import (
+    Calls,
+    RecordedFrame,
+    Recording,
     compared,
     count_work,
     find_crowd,

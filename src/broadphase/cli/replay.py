@@ -7,6 +7,7 @@ one before, and each number as four bytes that lie apart, so that the bytes that
 import base64
 import html
 import json
+import re
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -21,8 +22,7 @@ from broadphase.doctor import Follower
 from broadphase.errors import FileError
 from broadphase.geometry.shapes import Circle, Polygon, Shape
 from broadphase.io.tables import check_place, whole_file
-from broadphase.recording.reader import RecordedFrame, Recording
-from broadphase.recording.work import find_crowd, longest_sides
+from broadphase.recording.reader import RecordedFrame, Recording, find_crowd, longest_sides
 from broadphase.tour import FOLDER
 from broadphase.world.tiles import TileMap
 
@@ -139,12 +139,7 @@ def _filled(title: str, about: dict[str, Any], blocks: list[bytes]) -> bytes:
         "BLOCKS": packed,
         "SCRIPT": (_PAGE / "page.js").read_text("utf-8"),
     }
-    before, *rest = text.split("{{")
-    filled = [before]
-    for part in rest:
-        name, _, after = part.partition("}}")
-        filled += [parts[name], after]
-    return "".join(filled).encode()
+    return re.sub(r"{{(\w+)}}", lambda name: parts[name[1]], text).encode()
 
 
 # ---- what is drawn

@@ -8,8 +8,8 @@ that was killed resumes where it was.
 Needs pyarrow (the extra ``io``); ``docs/beyond.md`` says what it costs.
 
 Read the modules in this order: `run` has the public functions and carries a call out, `planning` checks the
-arguments and decides on sizes and tiles; `tiling` writes boxes by tile and `joining` finds the pairs of a
-tile.  `inputs` reads the sources, `work` runs tasks and keeps what they have done.
+arguments and decides on sizes and tiles; `tiles` writes boxes by tile and finds the pairs of each.  `inputs`
+reads the sources, `work` runs tasks and keeps what they have done.
 """
 
 from broadphase.lazy_names import attach

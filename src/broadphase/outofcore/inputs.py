@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import fs, ipc, parquet
+from pyarrow import compute, fs, ipc, parquet
 
 from broadphase.errors import FileError, need
 from broadphase.files import WITH_PYARROW
@@ -423,12 +423,9 @@ def box_column(boxes: BoxArray) -> Any:
 def boxes_in(table: Any) -> BoxArray:
     """The boxes of a table."""
     column = table.column("box")
-    numbers = np.empty((len(column), column.type.list_size), column.type.value_type.to_pandas_dtype())
-    begin = 0
-    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
-        numbers[begin : begin + len(chunk)] = chunk.flatten().to_numpy().reshape(-1, numbers.shape[1])
-        begin += len(chunk)
-    return numbers
+    numbers = compute.list_flatten(column).to_numpy()
+    writable: BoxArray = np.require(numbers.reshape(-1, column.type.list_size), requirements="W")
+    return writable
 
 
 def chunks_of(unit: Unit, options: ReadOptions) -> Iterator[Any]:

@@ -34,7 +34,7 @@ from broadphase.outofcore.inputs import (
     file_info,
     identity,
 )
-from broadphase.outofcore.tiling import PartitionOptions, Tiling, make_tiling, sample_unit, spread_over
+from broadphase.outofcore.tiles import PartitionOptions, Tiling, make_tiling, sample_unit, spread_over
 from broadphase.outofcore.work import WorkFolder, load, run_tasks
 from broadphase.runtime import threads
 

@@ -32,14 +32,6 @@ from broadphase.outofcore.inputs import (
     input_files,
     is_files,
 )
-from broadphase.outofcore.joining import (
-    ChunkTable,
-    JoinOptions,
-    TaskSpec,
-    join_tile,
-    open_part,
-    output_schema,
-)
 from broadphase.outofcore.planning import (
     PAIRS_A_BOX,
     FullPlan,
@@ -53,7 +45,15 @@ from broadphase.outofcore.planning import (
     make_plan,
     rule_arrays,
 )
-from broadphase.outofcore.tiling import partition_unit
+from broadphase.outofcore.tiles import (
+    ChunkTable,
+    JoinOptions,
+    TaskSpec,
+    join_tile,
+    open_part,
+    output_schema,
+    partition_unit,
+)
 from broadphase.outofcore.work import WorkFolder, load, locked, run_tasks, size_and_checksum
 from broadphase.runtime import threads
 
@@ -246,26 +246,7 @@ class Run:
             raise PairLimitExceeded(self.request.max_pairs)
 
 
-# ---- the four kinds of calls
-
-
-def _count(request: Request) -> int:
-    """How many pairs there are."""
-    request.store = False
-    run = Run(request)
-    with run.working():
-        run.prepare()
-        return run.join_all()
-
-
-def _plan_only(request: Request) -> Plan:
-    """What a call would take; its folder is removed."""
-    # In a folder of its own, not in that of an interrupted call.
-    request.work = tempfile.mkdtemp(prefix="broadphase-plan-")
-    run = Run(request)
-    with run.working():
-        run.make_plan()
-        return run.plan.summary
+# ---- the pairs as batches, or in a folder
 
 
 def _batches(request: Request) -> Iterator[Any]:
@@ -547,7 +528,12 @@ def count_pairs(source: Any, *, other: Any = None, **options: Unpack[_Options]) 
     >>> outofcore.count_pairs([[0, 0, 2, 2], [1, 1, 3, 3], [3, 3, 4, 4]])
     2
     """
-    return _count(Request(_with_other(source, other), **options))
+    request = Request(_with_other(source, other), **options)
+    request.store = False
+    run = Run(request)
+    with run.working():
+        run.prepare()
+        return run.join_all()
 
 
 def _with_other(source: Any, other: Any) -> dict[str, Any]:
@@ -575,4 +561,9 @@ def plan(source: Any, *, other: Any = None, memory: int | str = "2 GB", workers:
     >>> outofcore.plan([[0, 0, 2, 2], [1, 1, 3, 3]]).tiles
     1
     """
-    return _plan_only(Request(_with_other(source, other), memory=memory, workers=workers))
+    # In a folder of its own, not in that of an interrupted call.
+    folder = tempfile.mkdtemp(prefix="broadphase-plan-")
+    run = Run(Request(_with_other(source, other), memory=memory, workers=workers, work=folder))
+    with run.working():
+        run.make_plan()
+        return run.plan.summary
