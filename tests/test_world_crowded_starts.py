@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from cases import examples
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import broadphase as bp
@@ -120,17 +120,25 @@ def test_a_wall_counts_before_those_that_move():
 
 
 @settings(deadline=None, max_examples=examples(30))
-@given(st.integers(0, 999), st.sampled_from(["slide", "touch", "cross", "bounce"]), st.booleans())
-def test_many_at_once_are_as_one_by_one(seed, response, with_round):
+@given(
+    st.integers(0, 999),
+    st.sampled_from(["slide", "touch", "cross", "bounce"]),
+    st.booleans(),
+    st.sampled_from([20, 35, 60]),  # on one heap they are pushed far
+    st.booleans(),
+)
+@example(24, "slide", False, 20, False)  # one ends in the way of another, far from where it was looked for
+def test_many_at_once_are_as_one_by_one(seed, response, with_round, wide, periodic):
     rng = np.random.default_rng(seed)
-    worlds = bp.World(), bp.World()
+    worlds = [bp.World(period=(100, 100) if periodic else None) for _ in range(2)]
     draw = rng.uniform if seed % 2 else rng.integers
-    places, ways = draw(0, 60, (27, 2)).tolist(), draw(-9, 9, (27, 2))
+    places, ways = draw(0, wide, (60, 2)).tolist(), draw(-15, 15, (60, 2))
     for world in worlds:
         for k, (x, y) in enumerate(places):
             round_one = with_round and k % 4 == 1
-            world.add(bp.Circle(x, y, 4) if round_one else bp.Box(x, y, 8, 6), static=k % 3 == 2)
-    movers = [k for k in range(27) if k % 3 != 2]  # so many that they do not move one by one
+            box = bp.Box(x, y, 8, 6) if k % 3 == 2 else bp.Box(x, y, 4, 3)
+            world.add(bp.Circle(x, y, 3) if round_one else box, static=k % 3 == 2)
+    movers = [k for k in range(60) if k % 3 != 2]  # so many that they do not move one by one
     moved = worlds[0].move_many(np.array(movers), ways[movers], None, response, movers_block=True)
     hits = []
     for at, k in enumerate(movers):

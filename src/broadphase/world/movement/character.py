@@ -8,7 +8,7 @@ import numpy as np
 
 from broadphase.geometry.shapes import Box, extent
 from broadphase.kernels.movement import walk as kernel
-from broadphase.kernels.movement.motion import CROWDED
+from broadphase.kernels.movement.motion import CROWDED, pushes_of
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Scene
 from broadphase.kernels.movement.walk_obstacles import Obstacles, WalkSettings, exchanged
@@ -18,9 +18,10 @@ from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Rows
+from broadphase.world.broad_phase import Near
 from broadphase.world.hits import Hit, Movements, Walk, hits_of, walked_to
 from broadphase.world.movement.motion import Motion, Rollback, note_crossings
-from broadphase.world.movement.motion_many import ManyMotion, widen
+from broadphase.world.movement.motion_many import ManyMotion
 from broadphase.world.movement.sweep import checked_displacement
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
@@ -40,6 +41,9 @@ _RING = np.array(
 
 They are mirrored, so that at 45 degrees no rounding decides between the top and a side of a one-way body.
 """
+
+# Up to so many bodies near each, all are searched in a larger region where one needs that: see `_widen`.
+_MANY_NEAR = 16
 
 _THIN = 1e-3  # of a walker's height: the foot that looks for the floor ahead
 
@@ -237,7 +241,7 @@ class Character:
             if moved.any():
                 store.have_moved(rows[moved])
             if done == kernel.INSIDE:
-                widen(state, rows, near, pushes, begin)
+                _widen(state, rows, near, pushes, begin)
         hits = memory.log.hits[: memory.log.counts[0]]
         crossed, slides = memory.log.crossed[: memory.log.counts[2]], np.zeros(count, np.int8)
         found = Movements(store.places(rows), *state.contacts.report(rows, slides, hits, crossed))
@@ -252,6 +256,22 @@ class Character:
                     f"{self._motion.body(row)!r} can not walk: a walker is a Circle, or a Box, Capsule or "
                     "RoundedBox whose sides lie along the axes"
                 )
+
+
+def _widen(state: State, rows: Rows, near: Near, pushes: Floats, at: int) -> None:
+    """Let a mover, and others that start in something, be pushed farther than was expected."""
+    if not pushes.any():
+        pushes_of(state.store.table.columns, rows, near[:], state.space.lengths, state.grid, pushes)
+    left, top, right, bottom = state.store.bounds(rows.item(at))
+    # All regions are searched again, and others may need more room, too: while few bodies are near each mover
+    # all regions grow, then only those of movers near this one; at most to the other end of a heap.
+    grows = np.isin(rows, near.rows[near.first[at] : near.first[at + 1]])
+    grows |= len(near.rows) < _MANY_NEAR * len(rows)
+    grows[at] = True
+    bounds = state.store.table.bounds(state.store.rows())
+    farthest = state.space.largest or (bounds.max(axis=0)[2:] - bounds.min(axis=0)[:2]).max()
+    np.maximum(pushes, np.minimum(2.0 * pushes, farthest), out=pushes, where=grows)
+    pushes[at] += (right - left) + (bottom - top)
 
 
 class _Memory:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from broadphase.geometry.shapes import finite
 from broadphase.inputs.arrays import NUMBERS, POINTS, settled
 from broadphase.kernels.movement import motion as kernel
-from broadphase.kernels.movement.path import FULL, TOO_FAR
+from broadphase.kernels.movement.path import DONE, FULL, TOO_FAR
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import as_places, as_two, checked_points
@@ -26,6 +26,7 @@ from broadphase.world.hits import (
 )
 from broadphase.world.movement.motion import Motion
 from broadphase.world.movement.platforms import carry, riders_of
+from broadphase.world.movement.sweep import united
 from broadphase.world.state import State
 
 # Memory for so many hits a mover, and at least for so many in all; with more, the kernel is called again.
@@ -33,8 +34,9 @@ _HITS_EACH, _LEAST_CAPACITY = 2, 32
 # A call of the kernel makes about so many tests, so that Ctrl-C is answered: some 50 ms.
 _MOST_TESTS = 1e6
 _NAMES = tuple(RESPONSES)
-# Up to so many bodies near each, all are searched in a larger region where one needs that: see `widen`.
-_MANY_NEAR = 16
+# Where movers start in something, what is near all of them is looked for so often, each time farther away,
+# while so few bodies are near each; then each that is pushed still farther is moved alone.
+_MOST_ROUNDS, _MANY_NEAR = 3, 16
 # Up to so many bodies are moved one by one: 6 us each and 10 for all, where a call of the kernel takes 40.
 _FEW = 4
 
@@ -158,6 +160,7 @@ class _Call:
         ignored: Ignored,
     ) -> None:
         self._motion, self._state, self._store = motion, motion._state, motion._store
+        self._space = motion._space
         self._rows, self._displacements, self._responses = rows, displacements, responses
         self._layers, self._ignored = layers, ignored
         """Those that block, and the rows that do not."""
@@ -233,83 +236,116 @@ class _Call:
     # ---- many, by a kernel, which halts after what carries others
 
     def _all_at_once(self) -> Movements:
-        rows, state, count = self._rows, self._state, len(self._rows)
+        rows, store, count = self._rows, self._store, len(self._rows)
         self._pushes = np.zeros(count)
         """How far each may be pushed out of what it starts in before it moves."""
         self._regions, self._across = np.empty((count, 4)), np.empty(count, np.bool_)
         self._places = np.empty((count, 2))
         """Of each mover, in the period."""
-        self._most_hits, begin = _HITS_EACH * count + _LEAST_CAPACITY, 0
-        hits: list[Floats] = []
-        crossed: list[Floats] = []
-        self._look(0)
-        while begin < count:
-            begin = self._move_from(begin, hits, crossed)
-        if len(hits) > 1:
-            hits, crossed = [np.concatenate(hits)], [np.concatenate(crossed)]
-        reported = state.contacts.report(rows, self._responses, hits[0], crossed[0])
-        if not self._ignored:
-            state.contacts.searched = rows, self._regions, *self._near, state.listeners.matcher
+        self._near: Near | None = None
+        """What is near the regions, unless one had to be moved alone."""
+        self._hits: list[Floats] = []
+        self._crossed: list[Floats] = []
+        self._most_hits, begin, rounds, follows = _HITS_EACH * count + _LEAST_CAPACITY, 0, 0, False
+        movers = self._look(0)
+        while begin < count or follows:
+            starts = store.places(rows[begin:]) if self.lifts and not self._waits else None
+            end, done = self._run(movers, begin)
+            many = rounds == _MOST_ROUNDS or len(movers.others) > _MANY_NEAR * count
+            if follows := done == TOO_FAR and many:  # others may wait for the last
+                movers, end = self._alone(movers, end), end + 1
+            elif done == TOO_FAR:
+                if rounds == 0:
+                    known = store.table.columns, rows, movers[5:], self._space.lengths, self._state.grid
+                    kernel.pushes_of(*known, self._pushes)
+                self._pushes *= 2.0
+                movers, rounds = self._look(end), rounds + 1
+            if starts is not None and end > begin and rows.item(end - 1) in self.lifts:
+                self._carry(end - 1, starts[end - 1 - begin], self._places[end - 1])
+                movers = self._look(end)
+            begin = end
+        hits, crossed = map(np.concatenate, (self._hits, self._crossed))
+        reported = self._state.contacts.report(rows, self._responses, hits, crossed)
+        if self._near is not None and not self._ignored:
+            matcher = self._state.listeners.matcher
+            self._state.contacts.searched = rows, self._regions, *self._near, matcher
         moved: Movements = _new(Movements, (self._places, *reported))
         return moved
 
-    def _look(self, begin: int) -> None:
+    def _look(self, begin: int) -> kernel.Movers:
         """Find what is near the path of each mover; those before ``begin`` have moved."""
-        state, store, rows = self._state, self._store, self._rows
-        space, grid, out = state.space, state.grid, (self._regions, self._across)
+        state, store, space, out = self._state, self._store, self._space, (self._regions, self._across)
         # A round body or a slope may turn a path to any side.
-        turns = bool(store.any_round or len(grid.ground))
-        known = rows, self._displacements, self._responses
+        turns = bool(store.any_round or len(state.grid.ground))
         around = self._pushes, begin, turns, (space.lengths, space.low, space.high), out
+        known = self._rows, self._displacements, self._responses
         kernel.regions_of(store.table.columns, *known, *around)
-        near = state.broad_phase.near_regions(rows, self._regions, self._layers | self._waits << MOVING)
-        self._near = near.without(self._ignored) if self._ignored else near
-        met = self._near.without_pairs(rows, self._riders) if self._riders else self._near
-        self._movers, self._grid = _new(kernel.Movers, (*known, *out, *met)), grid
+        return self._movers(slice(None))
 
-    def _move_from(self, begin: int, hits: list[Floats], crossed: list[Floats]) -> int:
-        """Move some movers in one call of the kernel; which is the next."""
+    def _movers(self, those: slice) -> kernel.Movers:
+        """Some movers with what is near their regions."""
+        rows, regions = self._rows[those], self._regions[those]
+        near = self._state.broad_phase.near_regions(rows, regions, self._layers | self._waits << MOVING)
+        self._near = near = near.without(self._ignored) if self._ignored else near
+        near = near.without_pairs(rows, self._riders) if self._riders else near
+        known = rows, self._displacements[those], self._responses[those], regions, self._across[those]
+        movers: kernel.Movers = _new(kernel.Movers, (*known, *near))
+        return movers
+
+    def _run(self, movers: kernel.Movers, begin: int, first: int = 0) -> tuple[int, int]:
+        """Move some movers in one call of the kernel; which is the next, and what it needs.
+
+        They are those of the call from ``first`` on.
+        """
         state, store, broad_phase = self._state, self._store, self._state.broad_phase
         if len(broad_phase.buffers.hits) < self._most_hits:
             broad_phase.buffers = broad_phase.buffers._replace(hits=np.empty((self._most_hits, 9)))
         met, passed = broad_phase.buffers.hits, np.empty((self._most_hits, 9))
-        starts = store.places(self._rows[begin:]) if self.lifts and not self._waits else None
         next_one, done, found, over = kernel.move_many(
             *(store.table.columns, (store.marks, store.one_way, self._layers)),
-            *((store.group, store.tag_sets.bits), self._movers, begin, self._grid, broad_phase.buffers),
-            *((broad_phase.frame, state.space.lengths), (self._places, passed), (_MOST_TESTS, self._waits)),
+            *((store.group, store.tag_sets.bits), movers, begin, state.grid, broad_phase.buffers),
+            *((broad_phase.frame, state.space.lengths), (self._places[first:], passed)),
+            (_MOST_TESTS, self._waits),
         )
-        hits.append(met[:found].copy())
-        crossed.append(passed[:over] if next_one == len(self._rows) else passed[:over].copy())
-        if done == TOO_FAR:
-            widen(state, self._rows, self._near, self._pushes, next_one)
-            self._look(next_one)
-        elif done == kernel.CROWDED:
+        for rows, count, kept in ((met, found, self._hits), (passed, over, self._crossed)):
+            rows[:count, 8] += first
+            kept.append(rows[:count].copy())
+        if done == kernel.CROWDED:
             broad_phase.reserve(2 * len(broad_phase.buffers.near))
         elif done == FULL and not (found or over):
             self._most_hits *= 2
-        elif starts is not None and self._rows.item(next_one - 1) in self.lifts:
-            at = next_one - 1
-            self._carry(at, starts[at - begin], self._places[at])
-            if next_one < len(self._rows):
-                self._look(next_one)
-        return int(next_one)
+        return int(next_one), int(done)
+
+    def _alone(self, movers: kernel.Movers, at: int) -> kernel.Movers:
+        """Move one that is pushed out farther than it was looked for, and let later ones see it there."""
+        store, row, done = self._store, self._rows.item(at), TOO_FAR
+        place = store.x.item(row), store.y.item(row)
+        while done != DONE:
+            if done == TOO_FAR:
+                needed = self._state.broad_phase.buffers.numbers[:4].tolist()
+                self._regions[at] = region = united(tuple(self._regions[at].tolist()), needed)
+                self._across[at] = not self._space.is_inner(region)
+                one = self._movers(slice(at, at + 1))
+            done = self._run(one, 0, at)[1]
+        self._near = None
+        if self._waits and store.static.item(row):
+            store.put(row, *place)
+            return movers
+        left, top, right, bottom = store.bounds(row)
+        lows, highs = self._regions[:, :2] <= (right, bottom), (left, top) <= self._regions[:, 2:]
+        those = np.flatnonzero((lows & highs).all(axis=1) | self._space.periodic)
+        return _with_row(movers, row, those[those > at])
 
 
-def widen(state: State, rows: Rows, near: Near, pushes: Floats, at: int) -> None:
-    """Let a mover, and others that start in something, be pushed farther than was expected."""
-    if not pushes.any():
-        kernel.pushes_of(state.store.table.columns, rows, near[:], state.space.lengths, state.grid, pushes)
-    left, top, right, bottom = state.store.bounds(rows.item(at))
-    # All regions are searched again, and others may need more room, too: while few bodies are near each mover
-    # all regions grow, then only those of movers near this one; at most to the other end of a heap.
-    grows = np.isin(rows, near.rows[near.first[at] : near.first[at + 1]])
-    grows |= len(near.rows) < _MANY_NEAR * len(rows)
-    grows[at] = True
-    bounds = state.store.table.bounds(state.store.rows())
-    farthest = state.space.largest or (bounds.max(axis=0)[2:] - bounds.min(axis=0)[:2]).max()
-    np.maximum(pushes, np.minimum(2.0 * pushes, farthest), out=pushes, where=grows)
-    pushes[at] += (right - left) + (bottom - top)
+def _with_row(movers: kernel.Movers, row: int, those: npt.NDArray[np.intp]) -> kernel.Movers:
+    """The same movers; near ``those`` is one body more, if it was not."""
+    owners = np.repeat(np.arange(len(movers.rows)), np.diff(movers.starts))
+    keys, wanted = owners << 32 | movers.others, those << 32 | row
+    at = np.searchsorted(keys, wanted)
+    missing = np.append(keys, -1)[at] != wanted
+    more = np.bincount(those[missing] + 1, minlength=len(movers.starts))
+    others = np.insert(movers.others, at[missing], row)
+    return movers._replace(starts=movers.starts + np.cumsum(more), others=others)
 
 
 def _numbers(values: Any, name: str) -> float | Floats:
