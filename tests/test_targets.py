@@ -83,7 +83,8 @@ def test_a_library_is_what_the_loader_takes(target, tmp_path, build, exhaustive)
 @pytest.mark.exhaustive
 @every_target
 def test_two_builds_are_the_same_byte_for_byte(target, tmp_path, build):
-    lines = lines_of(listed(), 40)
+    # On one platform also kernels of many functions, which take eight times as long.
+    lines = lines_of(listed(), 40 if target == "linux-arm64" else 53)
     first = build(target, tmp_path / "one", lines)
     check(first, target, len({line.partition(":")[0] for line in lines}))
     assert build(target, tmp_path / "another folder", lines).read_bytes() == first.read_bytes()
