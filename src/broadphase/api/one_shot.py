@@ -316,12 +316,8 @@ def join(
         rows = len(first)
         if few is not None:
             result = _at_most(few, limit)
-        elif space is None:
-            result = _join_boxes(first, second, method, touching, sort, parts, limit)
         else:
-            both, rules = _both(first, second), join_filter(len(first), len(second))
-            result = stored_pairs(both, rules, method, touching, sort, parts, limit, space)
-            result[:, 1] -= len(first)
+            result = _join_boxes(first, second, method, touching, sort, parts, limit, space)
     if how == "left":
         result = _with_all(result, rows)
     return labelled(result, *tables) if labels else result
@@ -459,30 +455,26 @@ def _join_boxes(
     sort: bool,
     parts: int,
     max_pairs: int = NO_LIMIT,
+    space: Space | None = None,
 ) -> PairArray:
     with borrowed_scratch() as scratch:
         survivors = None
-        if method in ("auto", "strips") and first.dtype == second.dtype:
+        if method in ("auto", "strips") and first.dtype == second.dtype and space is None:
             from broadphase.methods.strips import boxes_near  # here: few boxes need nothing of it
 
             few, many = (first, second) if len(first) < len(second) else (second, first)
             survivors = boxes_near(few, many, parts, scratch)
         if survivors is None:
-            both, rows_of_a = _both(first, second), len(first)
+            kind, rows_of_a = np.result_type(first, second), len(first)
+            both = joined((first.astype(kind, copy=False), second.astype(kind, copy=False)))
         elif few is first:
             both, rows_of_a = survivors.both, len(first)
         else:
             both, rows_of_a = joined((survivors.others, survivors.few)), len(survivors.rows)
         pair_filter = join_filter(rows_of_a, len(both) - rows_of_a)
-        result = stored_pairs(both, pair_filter, method, touching, sort, parts, max_pairs)
+        result = stored_pairs(both, pair_filter, method, touching, sort, parts, max_pairs, space)
         result[:, 1] -= rows_of_a
         if survivors is not None:
             column = result[:, 1 if few is first else 0]
             column[:] = rows_at(survivors.rows, column)
     return result
-
-
-def _both(a: BoxArray, b: BoxArray) -> BoxArray:
-    """The rows of both, in the finer type of the two."""
-    kind = np.result_type(a, b)
-    return joined((a.astype(kind, copy=False), b.astype(kind, copy=False)))

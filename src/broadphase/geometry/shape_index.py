@@ -22,7 +22,15 @@ from broadphase.indexes import arguments, environments
 from broadphase.indexes.arguments import NO_RULES
 from broadphase.indexes.classes import BoxTree
 from broadphase.indexes.protocol import NO_IDS
-from broadphase.indexes.results import Nearest, RayHit, RayHits, Wanted, copied_hits, hits_asked_for
+from broadphase.indexes.results import (
+    Nearest,
+    RayHit,
+    RayHits,
+    Wanted,
+    hits_as_asked,
+    hits_asked_for,
+    in_axes,
+)
 from broadphase.indexes.storage import IdArray
 from broadphase.inputs import Numbers, OneBox, Place, RowsLike
 from broadphase.inputs.arrays import BOXES, settled
@@ -286,9 +294,7 @@ class ShapeIndex:
                 return None
             return RayHit(found.item(0), hits.item(0, 0), tuple(hits[0, 1:].tolist()))
         result = RayHits(found, hits[:, 0].copy(), hits[:, 1:].copy())
-        if asked is not None:
-            result = copied_hits(result, asked, out, shape)
-        return result if out is not None else arguments.in_axes(result, axes)
+        return hits_as_asked(result, asked, out, shape, axes)  # type: ignore[no-any-return]
 
     def nearest(self, point: Place | RowsLike, *, env: Any = None, ignore: Any = None) -> Nearest:
         """The nearest shape of each point, the nearest point of it, and the normal there.
@@ -330,7 +336,7 @@ class ShapeIndex:
         rows[:, 0] = found_rows[rows[:, 0]]
         rows = rows[rows[:, 1] != nearest_ids[rows[:, 0]]]
         kernel.nearest_of_rows(rows, spots, columns, ids, found)
-        return arguments.in_axes(_nearest(ids, found, single), axes)
+        return in_axes(_nearest(ids, found, single), axes)
 
     def _nearest_to_few(self, points: Any, env: Any) -> Nearest | None:
         """`nearest` of few points; None: ask in another way."""

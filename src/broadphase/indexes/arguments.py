@@ -10,7 +10,7 @@ import struct
 from collections.abc import Sequence
 from functools import cache
 from operator import le
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from broadphase.inputs.arrays import (
     Wanted,
     as_float_array,
     as_plain_array,
+    rounded,
     settled,
 )
 from broadphase.inputs.boxes import BoxArray, check_sound, unsound_box_error
@@ -197,8 +198,7 @@ class Reader:
 
     def array(self, values: Any, width: int, name: str, wanted: Wanted) -> BoxArray:
         """``(width,)`` or ``(m, width)`` in the dtype of the index; what overflows float32 is infinite."""
-        array = self.shaped(values, name, wanted, width)
-        return array if array.dtype == self.dtype else rounded(array, self.dtype)
+        return rounded(self.shaped(values, name, wanted, width), self.dtype)
 
     def shaped(self, values: Any, name: str, wanted: Wanted, width: int = 0) -> BoxArray:
         """The same as floats of any width, by default places."""
@@ -227,12 +227,6 @@ def first_boxes(boxes: Any) -> BoxArray:
             f"got shape {array.shape}.  The options of an index, such as cell_size=, are given by name"
         )
     return array  # type: ignore[no-any-return]
-
-
-def rounded(array: BoxArray, dtype: "np.dtype[Any]") -> BoxArray:
-    """The numbers in another type; what overflows float32 is infinite."""
-    with np.errstate(over="ignore"):
-        return array.astype(dtype)
 
 
 def distances(value: Any, name: str) -> Rows:
@@ -265,7 +259,6 @@ def bit_set(value: Any, name: str) -> int:
     return number
 
 
-Made = TypeVar("Made")
 Named = tuple[Any, str, int]
 """Values, what the argument is called, and how many numbers one query has: 0 for a number and not a row."""
 Axes = tuple[int, ...]
@@ -331,18 +324,6 @@ def in_rows(given: Sequence[Named], env: Any, has_envs: bool) -> tuple[list[Any]
     if has_envs:
         env = np.repeat(np.arange(axes[0]), math.prod(axes[1:]))
     return rows, env, axes
-
-
-def in_axes(found: Made, axes: Axes | None) -> Made:
-    """A result whose arrays have one entry for each row, in the axes of the question."""
-    if axes is None:
-        return found
-    arrays: Any = found
-    make: Any = type(found)
-    shaped: Made = make(*(array.reshape(*axes, *array.shape[1:]) for array in arrays))
-    for name, array in getattr(found, "__dict__", {}).items():
-        setattr(shaped, name, array.reshape(*axes, *array.shape[1:]))
-    return shaped
 
 
 def settled_env(env: Any) -> Any:

@@ -20,13 +20,14 @@ from broadphase.indexes.results import (
     RayHit,
     RayHits,
     Stats,
-    copied_hits,
+    hits_as_asked,
     hits_asked_for,
+    in_axes,
 )
 from broadphase.indexes.space import NO_HIT, NewBoxes, PlainSpace, join
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, ById, IdArray, MadeLater, as_kind, read_only
 from broadphase.inputs import Lengths, Numbers, OneBox, Place, RowsLike
-from broadphase.inputs.arrays import BOXES, settled
+from broadphase.inputs.arrays import BOXES, rounded, settled
 from broadphase.inputs.boxes import BoxArray, check_sound, copy_sound
 from broadphase.inputs.environments import BOX_WIDTHS, as_env, in_rows, rows_of_worlds
 from broadphase.inputs.numeric import count, thread_count
@@ -146,7 +147,7 @@ class Index(ById):
         if first is None:
             self._complete(dim, kept_in, lengths)
         elif lengths is None and first.shape[1:] == (2 * dim,) and len(first) <= MOST_SCANNED:
-            rows = first if first.dtype == kept_in else arguments.rounded(first, kept_in)
+            rows = rounded(first, kept_in)
             check_sound(rows, "boxes")
             self._asked = NewBoxes(rows, self._touching)
         else:
@@ -891,9 +892,7 @@ class Index(ById):
         shape = axes or np.shape(env if rays.ndim == 1 else rays[:, 0])
         asked = hits_asked_for(shape, self.dim, arguments.flag(normals, "normals"), dtype, out)
         found = self._cast(rays, env, ignore, rules, asked)
-        if asked is not None and isinstance(found, RayHits):
-            found = copied_hits(found, asked, out, shape)
-        return found if out is not None else arguments.in_axes(found, axes)
+        return hits_as_asked(found, asked, out, shape, axes)  # type: ignore[no-any-return]
 
     def query_ray(
         self,
@@ -981,7 +980,7 @@ class Index(ById):
             held = found.ids[0] >= 0
             found = Nearest(found.ids[0, held], found.distances[0, held])
         self._space.last = space.last
-        return arguments.in_axes(found, axes)
+        return in_axes(found, axes)
 
     # ---- files
 

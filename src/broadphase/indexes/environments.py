@@ -29,7 +29,6 @@ from broadphase.indexes.arguments import (
     Rows,
     as_ignored,
     flag,
-    in_axes,
 )
 from broadphase.indexes.protocol import (
     NO_IDS,
@@ -42,7 +41,7 @@ from broadphase.indexes.protocol import (
     Structure,
     search_live,
 )
-from broadphase.indexes.results import RayHits, copied_hits, expected_rows, hit_arrays, hits_asked_for
+from broadphase.indexes.results import RayHits, expected_rows, hit_arrays, hits_as_asked, hits_asked_for
 from broadphase.indexes.space import PlainSpace
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.inputs.boxes import BoxArray
@@ -328,9 +327,7 @@ def cast_groups(
         far = math.nextafter(far, math.inf)  # what is exactly so far away is hit
     hits, tests = worlds.find_hits_of_groups(groups, far, found, shapes)
     space.last = "raycast", tests, hits
-    if asked is not None:
-        found = copied_hits(found, asked, out, axes)
-    return found if out is not None else in_axes(found, axes)
+    return hits_as_asked(found, asked, out, axes, axes)  # type: ignore[no-any-return]
 
 
 def _axes_of(origin: Any, direction: Any) -> Axes | None:

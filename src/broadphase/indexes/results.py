@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from broadphase.runtime.memory import PairArray, pair_array, result_array
 Distances = npt.NDArray[np.float64]
 _MOST_ROWS = 1 << 22  # more are only made when they are found
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+Made = TypeVar("Made")
 
 
 class Stats(NamedTuple):
@@ -156,16 +157,35 @@ def _in_place(values: Any, name: str) -> npt.NDArray[Any]:
     return array
 
 
-def copied_hits(found: RayHits, asked: RayHits, out: Any, axes: tuple[int, ...]) -> RayHits:
-    """Hits in the arrays that were asked for, or in ``out``; a search may have written them already."""
+def hits_as_asked(
+    found: Any, asked: RayHits | None, out: Any, shape: tuple[int, ...], axes: tuple[int, ...] | None
+) -> Any:
+    """Hits in the arrays that were asked for, or in ``out``; a search may have written them already.
+
+    ``axes`` are those of a question that has several.
+    """
+    if asked is None:
+        return in_axes(found, axes)
     if found is not asked:
         with np.errstate(over="ignore"):
             asked.ids[:], asked.distances[:] = found.ids, found.distances
             asked.normals[:] = found.normals[:, : asked.normals.shape[1]]
     if out is None:
-        return asked
-    none = np.empty((*axes, 0), asked.distances.dtype)
+        return in_axes(asked, axes)
+    none = np.empty((*shape, 0), asked.distances.dtype)
     return RayHits(out[0], out[1], out[2] if asked.normals.shape[1] else none)
+
+
+def in_axes(found: Made, axes: tuple[int, ...] | None) -> Made:
+    """A result whose arrays have one entry for each row, in the axes of the question if it has several."""
+    if axes is None:
+        return found
+    arrays: Any = found
+    make: Any = type(found)
+    shaped: Made = make(*(array.reshape(*axes, *array.shape[1:]) for array in arrays))
+    for name, array in getattr(found, "__dict__", {}).items():
+        setattr(shaped, name, array.reshape(*axes, *array.shape[1:]))
+    return shaped
 
 
 def hits_of_rows(rows: IdArray, distances: Distances, normals: Distances) -> RayHits:

@@ -806,6 +806,14 @@ def settled(values: Any, name: str, wanted: Wanted | None = None) -> Any:
     return array if fresh else array.copy()
 
 
+def rounded(values: FloatArray, kind: "np.dtype[Any]") -> FloatArray:
+    """The numbers in a type, the same array where they have it; what overflows float32 is infinite."""
+    if values.dtype == kind:
+        return values
+    with np.errstate(over="ignore", under="ignore"):
+        return values.astype(kind, copy=False)
+
+
 def as_rows(array: FloatArray, name: str, widths: tuple[int, int], said: str) -> FloatArray:
     """An array of rows of one of two widths; an empty list counts as no rows of the first."""
     if array.ndim == 1 and array.size == 0:

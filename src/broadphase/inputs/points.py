@@ -266,14 +266,6 @@ def as_distance(r: Any, kind: "np.dtype[Any]", name: str = "r") -> float:
         return float(kind.type(value))
 
 
-def rounded(values: Points, kind: "np.dtype[Any]") -> Points:
-    """Rounded to the points' own type."""
-    if values.dtype == kind:
-        return values
-    with np.errstate(over="ignore", under="ignore"):
-        return values.astype(kind, copy=False)
-
-
 def as_reach(r: Any, query: PointQuery, name: str = "r") -> float:
     """One distance up to which points are near: with it the distances of the search are compared.
 

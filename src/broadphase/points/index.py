@@ -19,7 +19,7 @@ import numpy.typing as npt
 from broadphase.errors import instead
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import Given, Reader
-from broadphase.indexes.results import Nearest
+from broadphase.indexes.results import Nearest, in_axes
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, ById, IdArray, MadeLater, as_kind, read_only
 from broadphase.inputs import Array, Lengths, Numbers, Place, RowsLike
 from broadphase.inputs.arrays import POINTS, settled
@@ -504,7 +504,7 @@ class PointIndex(ById):
             ids, distances = nearest_of_several(several, places, r, parts, counted)
         if kept.ids is not None:
             ids = kept.ids[ids]
-        return arguments.in_axes(Nearest(ids, distances), axes)
+        return in_axes(Nearest(ids, distances), axes)
 
     def _near_at_once(
         self, asked: NewPoints | _Kept, points: Any, r: Any, parts: int, limit: int

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes.results import Nearest
+from broadphase.inputs.arrays import rounded
 from broadphase.inputs.numeric import count
-from broadphase.inputs.points import Numbers, PointQuery, Points, as_distance, rounded
+from broadphase.inputs.points import Numbers, PointQuery, Points, as_distance
 from broadphase.inputs.search import as_excluded
 from broadphase.kernels.points.nearest_points import Scale, Tree
 from broadphase.methods.nearest import Curve, curve_for, search_in_pieces, sort_along, tree_around

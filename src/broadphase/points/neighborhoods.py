@@ -9,10 +9,9 @@ import numpy as np
 
 from broadphase.api import on_its_device
 from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded, with_hints
-from broadphase.indexes.arguments import in_axes
-from broadphase.indexes.results import Nearest
+from broadphase.indexes.results import Nearest, in_axes
 from broadphase.inputs import Lengths, Numbers, RowsLike
-from broadphase.inputs.arrays import NUMBERS, as_float_array, has_extent, settled
+from broadphase.inputs.arrays import NUMBERS, as_float_array, has_extent, rounded, settled
 from broadphase.inputs.environments import as_env, in_rows
 from broadphase.inputs.numeric import on_gpu, thread_count
 from broadphase.inputs.points import (
@@ -24,7 +23,6 @@ from broadphase.inputs.points import (
     as_query,
     as_radii,
     as_reach,
-    rounded,
     settled_points,
     settled_reach,
 )

@@ -15,7 +15,7 @@ import numpy as np
 
 from broadphase.errors import instead
 from broadphase.inputs import Lengths
-from broadphase.inputs.arrays import settled
+from broadphase.inputs.arrays import rounded, settled
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import settled_period
 from broadphase.inputs.points import (
@@ -23,7 +23,6 @@ from broadphase.inputs.points import (
     PointQuery,
     as_distance,
     as_query,
-    rounded,
     settled_points,
     settled_reach,
 )

@@ -17,7 +17,7 @@ from broadphase.geometry.fans import as_angle, as_units, cones
 from broadphase.geometry.shapes import Shape
 from broadphase.geometry.table import columns_of, plain_columns
 from broadphase.indexes import arguments
-from broadphase.indexes.results import Nearest, RayHit, RayHits
+from broadphase.indexes.results import Nearest, RayHit, RayHits, in_axes
 from broadphase.inputs.arrays import BOXES, POINTS, WAYS, settled
 from broadphase.inputs.boxes import as_boxes
 from broadphase.inputs.numeric import as_numpy, count, not_negative
@@ -503,7 +503,7 @@ class Queries:
             self.asked.note(rays, distances)
         result = RayHits(found, distances, normals)
         result.tiles = cells
-        return arguments.in_axes(result, axes)
+        return in_axes(result, axes)
 
     def _first_each(
         self, rays: Floats, ignored: Rows, tiles: bool, rules: Rules
@@ -633,7 +633,7 @@ class Queries:
             found = self._nearest_around(self._space.places(places), most, ignored, rules)
         else:
             found = self._nearest_many(places, most, ignored, rules)
-        return arguments.in_axes(Nearest(*found), axes)
+        return in_axes(Nearest(*found), axes)
 
     def _nearest_around(self, places: Floats, most: int, ignored: Rows, rules: Rules) -> tuple[Rows, Floats]:
         """`_nearest_many` in a periodic space, for points in it."""
