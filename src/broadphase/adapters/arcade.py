@@ -286,8 +286,7 @@ def _chosen(members: list[Any], rows: Any) -> list[Any]:
 
 def _find(sprite: Any, sprite_list: Any) -> list[Any] | None:
     """The overlapping sprites; ``None`` if arcade has to find them."""
-    kind: Any = type(sprite_list)
-    if not (keeps_arrays(kind) and isinstance(sprite, arcade().BasicSprite) and has_arrays(sprite_list)):
+    if not (isinstance(sprite, arcade().BasicSprite) and has_arrays(sprite_list)):
         return None
     slot_of = sprite_list.sprite_slot
     hashed = sprite_list.spatial_hash

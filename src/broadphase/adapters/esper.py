@@ -187,7 +187,7 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
         calls = [
             call
             for phase, contacts in zip(_PHASES, events, strict=True)
-            if self._has_functions(phase) or changed
+            if changed or any(getattr(callbacks, phase) for callbacks in self._listening.values())
             for contact in contacts
             for call in self._calls(contact, phase, phase == "end" and _ids(contact) in passed)
         ]
@@ -339,9 +339,6 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
                             self.world.on(name, wanted)
 
     # ---- calling the functions
-
-    def _has_functions(self, phase: str) -> bool:
-        return any(getattr(callbacks, phase) for callbacks in self._listening.values())
 
     def _calls(
         self, contact: Contact, phase: str, passed: bool

@@ -235,7 +235,8 @@ def plan(lefts: Sprites, rights: Sprites, collided: Any) -> SpritePlan | RectLis
             np.abs(side.values[:, 2:]).max(initial=0.0) * abs(scaled) < largest for side in (left, right)
         ):
             return None
-        sides = [_scaled(rects, abs(scaled), _slop(left, right)) for rects in (left, right)]
+        halves = [0.5 * abs(scaled) * np.abs(rects.values[:, 2:]) for rects in (left, right)]
+        sides = [_around(*side, _slop(left, right)) for side in zip((left, right), halves, strict=True)]
         return SpritePlan(sides[0], sides[1], True, lambda i, j: collided(lefts[i], rights[j]), None)
     return None
 
@@ -291,10 +292,6 @@ def _around(rects: _Rects, half: Floats, slop: float) -> Side:
     centres = places + 0.5 * sizes
     reach = half + slop + _FLOAT_ROUNDING * (np.abs(places) + np.abs(sizes) + half)
     return Side(None, np.concatenate((centres - reach, centres + reach), axis=1))
-
-
-def _scaled(rects: _Rects, ratio: float, slop: float) -> Side:
-    return _around(rects, 0.5 * ratio * np.abs(rects.values[:, 2:]), slop)
 
 
 def _by_circles(

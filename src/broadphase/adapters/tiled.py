@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -268,16 +268,7 @@ class Loaded(NamedTuple):
     """One map, or those of a ``.world`` file."""
 
 
-def read(
-    path: str | PathLike[str],
-    make: type[Map],
-    *,
-    layers: Iterable[str] | None = None,
-    solid: str = "solid",
-    one_way: str = "one_way",
-    y_up: bool = False,
-    shapes: Literal["warn", "fill", "refuse"] = "warn",
-) -> Map:
+def read(path: str | PathLike[str], make: type[Map], **options: Any) -> Map:
     """Read the tiles of a Tiled map; `TileMap.from_tiled` is the usual way to call it.
 
     Parameters
@@ -328,7 +319,7 @@ def read(
     UserWarning
         Tiles with shapes that a cell cannot have become whole cells, or a tileset is a part of Tiled itself.
     """
-    return make.from_tiled(path, layers=layers, solid=solid, one_way=one_way, y_up=y_up, shapes=shapes)
+    return make.from_tiled(path, **options)
 
 
 def load(
@@ -443,9 +434,11 @@ def load(
     blocks = blocks or not all(one.rules["sensor"] for one in new + of_objects)
     if words is None and not blocks and any(part.layer.cells.any() for part in parts):
         _warn_nothing_blocks(parts, solid, str(file))
-    return _put(
-        World() if world is None else world, tiles, new + of_objects, found, _maps(placed, turn), ignored
-    )
+    maps = [
+        TiledMap(level.file, *turn.point(*place), level.orientation, dict(level.properties))
+        for level, place in placed
+    ]
+    return _put(World() if world is None else world, tiles, new + of_objects, found, maps, ignored)
 
 
 def _warn_nothing_blocks(parts: list[Part], solid: str, where: str) -> None:
@@ -455,13 +448,6 @@ def _warn_nothing_blocks(parts: list[Part], solid: str, where: str) -> None:
         f"layers= (it has {names}), or give tiles or a layer the bool property {solid!r} in Tiled",
         stacklevel=3,
     )
-
-
-def _maps(placed: list[Placed], turn: Frame) -> list[TiledMap]:
-    return [
-        TiledMap(level.file, *turn.point(*place), level.orientation, dict(level.properties))
-        for level, place in placed
-    ]
 
 
 def _of_tiles(ground: Ground, maker: Maker) -> tuple[list[NewBody], list[str]]:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 
 from broadphase.errors import FileError
-from broadphase.io.tables import Limits, Table, ids_from_values
+from broadphase.io.tables import Limits, Table, ids_from_values, is_utf8
 
 # How many levels of arrays are around a position.
 _DEPTHS = {
@@ -141,28 +141,19 @@ def _ids(features: list[Any], name: str, id_column: str | None) -> Any:
         ids = [_properties(feature).get(id_column) for feature in features]
         if None in ids:
             raise FileError(f"{name}: feature {ids.index(None)} has no property {id_column!r} for its id")
-        return ids_from_values(_as_text(ids, name))
-    ids = [_own_id(feature) for feature in features]
-    return None if not ids or None in ids else ids_from_values(_as_text(ids, name))
-
-
-def _as_text(ids: list[Any], name: str) -> list[Any]:
-    """The ids, checked for lone surrogates, which no text file can hold."""
+    else:
+        # The second is looked for where there is no first, or where that is null.
+        ids = [_properties(one).get("id") if one.get("id") is None else one["id"] for one in features]
+        if not ids or None in ids:
+            return None
     for row, feature_id in enumerate(ids):
-        if (
-            isinstance(feature_id, str)
-            and not feature_id.isascii()
-            and any("\ud800" <= c <= "\udfff" for c in feature_id)
-        ):
+        if isinstance(feature_id, str) and not is_utf8(
+            feature_id
+        ):  # lone surrogates: no text file holds them
             raise FileError(
                 f"{name}: feature {row} has the id {_shown(feature_id)}, which is no text in Unicode"
             )
-    return ids
-
-
-def _own_id(feature: Any) -> Any:
-    feature_id = feature.get("id")
-    return _properties(feature).get("id") if feature_id is None else feature_id
+    return ids_from_values(ids)
 
 
 def _properties(feature: Any) -> dict[str, Any]:

@@ -252,14 +252,15 @@ def _said_of_row(said: str, begin: int, header: list[str]) -> str:
 
 
 def _check_utf8(fields: list[str], begin: int, column: str, name: str) -> None:
-    for row, field in enumerate(fields) if not _is_utf8("".join(fields)) else ():
-        if not _is_utf8(field):
+    for row, field in enumerate(fields) if not is_utf8("".join(fields)) else ():
+        if not is_utf8(field):
             shown = field.encode(errors="surrogateescape").decode(errors="replace")
             where = f"{name}: row {begin + row}, column {column}"
             raise FileError(f"{where}: {shown!r} is not UTF-8; save the table as UTF-8")
 
 
-def _is_utf8(text: str) -> bool:
+def is_utf8(text: str) -> bool:
+    """Whether a text has no lone surrogates, which stand for bytes that are not UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -151,7 +151,9 @@ class Recorder:
             try:
                 return method(*args, **options)
             finally:
-                self._note(name, perf_counter() - start)
+                known = self._calls.setdefault(name, [0, 0.0])
+                known[0] += 1
+                known[1] += perf_counter() - start
 
         return call
 
@@ -173,11 +175,6 @@ class Recorder:
         return call
 
     # ---- writing
-
-    def _note(self, name: str, seconds: float) -> None:
-        known = self._calls.setdefault(name, [0, 0.0])
-        known[0] += 1
-        known[1] += seconds
 
     def _write(self, held: FrameRows, found: int | None) -> None:
         try:

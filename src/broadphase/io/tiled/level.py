@@ -445,7 +445,9 @@ def ground_of(parts: Sequence[Part], every: Sequence[Part], rules: BlockingRules
     found = Ground(solid, sides, {}, cell, (left, top), shift, [], [], numbers, [nothing], ladders)
     for part, kind in zip(parts, kinds, strict=True):
         if is_staggered(part.level):
-            found.shaped.extend(_staggered(part, kind))
+            for number in kind.numbers[kind.solid].tolist():
+                tile = part.level.tiles.get(number & int(NUMBER))
+                found.shaped.append(Shaped(part, number, tile, _places(part.layer, number)))
         else:
             _add(found, part, kind, left, top)
     if sum(len(one.places) for one in found.shaped) + len(found.slopes) > MOST_SHAPED:
@@ -697,13 +699,6 @@ def _add_slopes(found: Ground, shaped: Shaped, slope: Slope, first: tuple[int, i
             late.append((column, row))
     if late:
         found.shaped.append(shaped._replace(places=np.array(late, np.int64)))
-
-
-def _staggered(part: Part, kinds: _Kinds) -> Iterable[Shaped]:
-    for place in np.flatnonzero(kinds.solid).tolist():
-        number = int(kinds.numbers[place])
-        tile = part.level.tiles.get(number & int(NUMBER))
-        yield Shaped(part, number, tile, _places(part.layer, number))
 
 
 def _places(layer: TileLayer, number: int) -> Places:

@@ -9,7 +9,6 @@ import binascii
 import re
 import warnings
 import zlib
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
@@ -340,27 +339,25 @@ class _TileNumbers:
     def __init__(self) -> None:
         self.tiles: dict[int, Tile] = {}
         """The tiles that have an entry in their tileset."""
-        self._firsts: list[int] = []
-        self._plain: list[Tile] = []
+        self._plain: dict[int, Tile] = {}
+        """By the first number of a tileset, what stands for its tiles without an entry."""
 
     def add(self, first: int, plain: Tile) -> None:
         """Add a tileset whose numbers begin at ``first``; ``plain`` stands for its tiles without an entry."""
-        place = bisect_right(self._firsts, first)
-        self._firsts.insert(place, first)
-        self._plain.insert(place, plain)
+        self._plain[first] = plain
 
     def tile(self, number: int, where: str) -> Tile:
         """The tile with this number."""
         if number in self.tiles:
             return self.tiles[number]
-        place = bisect_right(self._firsts, number)
-        if place == 0:
+        firsts = [first for first in self._plain if first <= number]
+        if not firsts:
             warnings.warn(
                 f"{where} has the tile {number}, which is in no tileset: it is read without a picture",
                 stacklevel=2,
             )
             return Tile(where, "", {}, (0.0, 0.0), (), Tileset("", (0.0, 0.0), "unspecified", False))
-        return self._plain[place - 1]
+        return self._plain[max(firsts)]
 
 
 class _Reader:
