@@ -8,6 +8,7 @@ output.  Parquet and Arrow need pyarrow (the extra ``io``).
 import os
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -99,15 +100,25 @@ def read_boxes(
     """
     name = path_of(path, "path")
     limits = NONE if limits is None else limits
-    if name == STANDARD:
-        if sys.stdin is None:
-            raise FileError("standard input is closed")
-        return _read(sys.stdin.buffer, "standard input", "text", None, id_column, progress, limits)
-    suffix = Path(name).suffix.lower()
-    kind = _kind(name, list(_KINDS))
-    with Path(name).open("rb") as file:
-        delimiter = "\t" if suffix in _TABS else None
-        return _read(file, name, kind, delimiter, id_column, progress, limits)
+    delimiter = "\t" if Path(name).suffix.lower() in _TABS else None
+    kind = "text" if name == STANDARD else _kind(name, list(_KINDS))
+    if name == STANDARD and sys.stdin is None:
+        raise FileError("standard input is closed")
+    with nullcontext(sys.stdin.buffer) if name == STANDARD else Path(name).open("rb") as file:
+        name = "standard input" if name == STANDARD else name
+        try:
+            if kind == "text":
+                return tables.read_text(file, name, delimiter, id_column, _reporter(file, progress), limits)
+            if kind == "GeoJSON":
+                return geojson.read(file, name, id_column, limits)
+            if kind == "npy":
+                if id_column is not None:
+                    raise FileError(f"{name}: no column {id_column!r} for the ids; a .npy file has none")
+                return tables.read_npy(file, name, limits)
+            table: Table = _arrow(f"{name}: reading {kind}").read(file, name, kind, id_column, limits)
+            return table
+        except MemoryError as error:
+            raise FileError(f"{name}: takes more memory than there is when it is read") from error
 
 
 def endings() -> tuple[str, ...]:
@@ -117,30 +128,6 @@ def endings() -> tuple[str, ...]:
     True
     """
     return tuple(_KINDS)
-
-
-def _read(
-    file: BinaryIO,
-    name: str,
-    kind: str,
-    delimiter: str | None,
-    id_column: str | None,
-    progress: Progress | None,
-    limits: Limits,
-) -> Table:
-    try:
-        if kind == "text":
-            return tables.read_text(file, name, delimiter, id_column, _reporter(file, progress), limits)
-        if kind == "GeoJSON":
-            return geojson.read(file, name, id_column, limits)
-        if kind == "npy":
-            if id_column is not None:
-                raise FileError(f"{name}: no column {id_column!r} for the ids; a .npy file has none")
-            return tables.read_npy(file, name, limits)
-        table: Table = _arrow(f"{name}: reading {kind}").read(file, name, kind, id_column, limits)
-        return table
-    except MemoryError as error:
-        raise FileError(f"{name}: takes more memory than there is when it is read") from error
 
 
 def _reporter(file: BinaryIO, progress: Progress | None) -> Callable[[], None]:

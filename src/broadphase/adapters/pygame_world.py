@@ -157,15 +157,7 @@ class SpriteBodies(Following[_Followed]):
             A sprite has lost its ``rect``.
         """
         self._follow_groups(groups)
-        known = self._known
-        led: list[Any] = []
-        leading: list[Any] = []
-        for sprite in chain.from_iterable(groups) if groups else known:
-            one = known.get(sprite)
-            if one is not None:
-                (leading if one.leads else led).append(sprite)
-        self._move_bodies(led)
-        self._move_sprites(leading)
+        self._agree_all(chain.from_iterable(groups) if groups else self._known)
 
     def move_many(
         self, sprites: Iterable[Any], dx: Any, dy: Any = None, response: Answer = "slide", **options: Any
@@ -200,8 +192,7 @@ class SpriteBodies(Following[_Followed]):
         >>> [monster.rect.topleft for monster in monsters]
         [(1, 5), (22, 5), (43, 5)]
         """
-        chosen = self._all_synced(sprites)
-        bodies = [self._known[sprite].body for sprite in chosen]
+        chosen, bodies = self._all_synced(sprites)
         return self._led(lambda: self.world.move_many(bodies, dx, dy, response, **options), chosen)
 
     def walk_many(self, sprites: Iterable[Any], dx: Any, dy: Any, **options: Any) -> Movements:
@@ -222,8 +213,8 @@ class SpriteBodies(Following[_Followed]):
         ValueError
             A body has a shape that can not walk.
         """
-        chosen = self._all_synced(sprites)
-        walks = self.world.walk_many([self._known[sprite].body for sprite in chosen], dx, dy, **options)
+        chosen, bodies = self._all_synced(sprites)
+        walks = self.world.walk_many(bodies, dx, dy, **options)
         self._move_sprites(chosen)
         return walks
 
@@ -271,13 +262,24 @@ class SpriteBodies(Following[_Followed]):
             known.body.shape = _shape(sprite, known.round, sprite.rect)
             self._agree(sprite)
 
-    def _all_synced(self, sprites: Iterable[Any]) -> list[Any]:
+    def _all_synced(self, sprites: Iterable[Any]) -> tuple[list[Any], list[Body]]:
         self._add_new()
         chosen = list(sprites)
-        known = [self._known[sprite] for sprite in chosen]
-        self._move_bodies([sprite for sprite, one in zip(chosen, known, strict=True) if not one.leads])
-        self._move_sprites([sprite for sprite, one in zip(chosen, known, strict=True) if one.leads])
-        return chosen
+        bodies = [self._known[sprite].body for sprite in chosen]
+        self._agree_all(chosen)
+        return chosen, bodies
+
+    def _agree_all(self, sprites: Iterable[Any]) -> None:
+        """Move followers to their leaders, of those sprites that have bodies."""
+        known = self._known
+        led: list[Any] = []
+        leading: list[Any] = []
+        for sprite in sprites:
+            one = known.get(sprite)
+            if one is not None:
+                (leading if one.leads else led).append(sprite)
+        self._move_bodies(led)
+        self._move_sprites(leading)
 
     def _move_sprite(self, sprite: Any, known: _Followed) -> None:
         """Move a sprite to its body; a rect of ints leaves the fractions to the body.

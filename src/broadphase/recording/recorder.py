@@ -30,7 +30,7 @@ _OF_WORLD = (
     *("grounded", "blocker", "line_of_sight", "query_shape", "query_cone"),
     *_QUERIES,
 )
-_ENDS_OF_INDEX, _END_OF_WORLD = ("pairs", "changes"), "update"
+_ENDS_OF_INDEX, _ENDS_OF_WORLD = ("pairs", "changes"), ("update",)
 _MICROSECONDS = 6
 
 
@@ -90,6 +90,8 @@ class Recorder:
             raise ValueError(f"target = {target!r} is being recorded already; close that recorder first")
         self._target = target
         self._is_world = isinstance(target, World)
+        self._others: tuple[str, ...] = _OF_WORLD if self._is_world else _OF_INDEX
+        self._ends: tuple[str, ...] = _ENDS_OF_WORLD if self._is_world else _ENDS_OF_INDEX
         self._tags, self._tiles = Tags(), TileDifferences()
         self.frames = 0
         """How many frames were written."""
@@ -121,7 +123,7 @@ class Recorder:
     def close(self) -> None:
         """Stop recording; the target is as it was before."""
         if not self._file.closed:
-            for name in self._names():
+            for name in self._others + self._ends:
                 vars(self._target).pop(name, None)
             self._file.close()
 
@@ -135,14 +137,10 @@ class Recorder:
 
     # ---- wrapping the methods of the target
 
-    def _names(self) -> tuple[str, ...]:
-        return (*_OF_WORLD, _END_OF_WORLD) if self._is_world else (*_OF_INDEX, *_ENDS_OF_INDEX)
-
     def _wrap_methods(self) -> None:
-        ends = (_END_OF_WORLD,) if self._is_world else _ENDS_OF_INDEX
-        for name in self._names():
+        for name in self._others + self._ends:
             wrapped = self._counted(name, getattr(self._target, name))
-            setattr(self._target, name, self._ending(name, wrapped) if name in ends else wrapped)
+            setattr(self._target, name, self._ending(name, wrapped) if name in self._ends else wrapped)
 
     def _counted(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(method)
@@ -163,7 +161,7 @@ class Recorder:
         @functools.wraps(counted)
         def call(*args: Any, **options: Any) -> Any:
             # Changes that listeners of an update make belong to the next frame.
-            before = rows_of(self._target, self._tags) if name == _END_OF_WORLD else None
+            before = rows_of(self._target, self._tags) if self._is_world else None
             found = None
             try:
                 pairs = counted(*args, **options)

@@ -339,25 +339,21 @@ class _TileNumbers:
     def __init__(self) -> None:
         self.tiles: dict[int, Tile] = {}
         """The tiles that have an entry in their tileset."""
-        self._plain: dict[int, Tile] = {}
+        self.plain: dict[int, Tile] = {}
         """By the first number of a tileset, what stands for its tiles without an entry."""
-
-    def add(self, first: int, plain: Tile) -> None:
-        """Add a tileset whose numbers begin at ``first``; ``plain`` stands for its tiles without an entry."""
-        self._plain[first] = plain
 
     def tile(self, number: int, where: str) -> Tile:
         """The tile with this number."""
         if number in self.tiles:
             return self.tiles[number]
-        firsts = [first for first in self._plain if first <= number]
+        firsts = [first for first in self.plain if first <= number]
         if not firsts:
             warnings.warn(
                 f"{where} has the tile {number}, which is in no tileset: it is read without a picture",
                 stacklevel=2,
             )
             return Tile(where, "", {}, (0.0, 0.0), (), Tileset("", (0.0, 0.0), "unspecified", False))
-        return self._plain[max(firsts)]
+        return self.plain[max(firsts)]
 
 
 class _Reader:
@@ -459,7 +455,7 @@ class _Reader:
         first = documents.whole(raw, "firstgid", place, least=1)
         shared = _shared(tileset, name, place)
         size = documents.point(tileset, ("tilewidth", "tileheight"), place, 0.0, least=0.0)
-        numbered.add(first, Tile(place, "", {}, size, (), shared))
+        numbered.plain[first] = Tile(place, "", {}, size, (), shared)
         if not tileset.get("tiles") and tileset.get("tileproperties"):
             raise documents.before_lists(place)
         for tile in documents.nodes(tileset, "tiles", place, ", tile"):
