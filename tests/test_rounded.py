@@ -90,6 +90,7 @@ def test_values():
         (lambda: Capsule(1, 2, 1, 2, 3), r"both ends of the capsule are 1, 2; use Circle\(1, 2, 3\)"),
         (lambda: Capsule(1, 2, 3, 4, -1), "radius must not be negative"),
         (lambda: World().add(Capsule(1, 2, 3, 4, 0)), "is a segment; in a world a capsule needs a radius"),
+        (lambda: World().add_many([Capsule(1, 2, 3, 4, 0)]), r"shapes\[0\] = .* is a segment; in a world"),
         (lambda: Capsule(1, 2, math.nan, 4, 1), "to_x must be finite"),
         (lambda: RoundedBox(0, 0, 4, 4, 2.5), "radius = 2.5 is too large for a box of 4 x 4"),
         (lambda: RoundedBox(0, 0, 4, 4, 2), "or use Circle"),

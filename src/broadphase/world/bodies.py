@@ -217,6 +217,7 @@ NO_RESPONSE = -1
 """What a body without a response of its own has in that column."""
 
 _FIRST_CAPACITY = 64
+_PLAIN = {Box, Circle, Polygon}
 # The arrays by row, and what their unused rows hold.
 _COLUMNS: dict[str, tuple[type, Any]] = {
     "alive": (np.bool_, False),
@@ -766,6 +767,11 @@ class BodyStore:
         """The rows in use, ascending."""
         return np.flatnonzero(self.alive[: len(self.bodies)]).astype(np.int32)
 
+    def rows_with(self, tags: frozenset[Any]) -> Rows:
+        """The rows of bodies that have one of these tags, ascending."""
+        rows = self.rows()
+        return rows[self.tag_sets.having(tags)[self.group[rows]]]
+
     def handles(self, rows: Rows) -> list[Body]:
         """The bodies of ascending rows that are in use."""
         bodies: list[Any] = self.bodies
@@ -908,7 +914,8 @@ class BodyStore:
         gone = {**dict(zip(listed, dying, strict=True)), **self.gone}
         free, count = sorted(self._free + listed), len(listed)
         kernel.list_many_replaced(self.marks, rows, self.layer[rows])
-        mark_as_gone = setter_of_all(Body, "_row", dying, GONE)
+        # Python looks for signals in each turn of a loop of its own; a deque reads all of an iterator in C.
+        mark_as_gone: Any = partial(deque, map(setattr, dying, repeat("_row"), repeat(GONE)), maxlen=0)
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self._others = True
         self.departures += 1
@@ -1153,19 +1160,15 @@ class BodyStore:
         expect(self.marks.counts[:-1].sum() == self.marks.counts[-1], "the lists are counted")
 
 
-def setter_of_all(kind: type, name: str, objects: Sequence[Any], value: Any) -> Callable[[], Any]:
-    """A function, to be called once, that gives a slot of all objects the value.
-
-    Python looks for signals in each turn of a loop of its own; a deque reads all of an iterator in C.
-    """
-    return partial(deque, map(getattr(kind, name).__set__, objects, repeat(value)), maxlen=0)
-
-
 def _shape_of(shape: Any, name: str = "shape") -> Shape:
     """`as_shape` for a new shape: not that of another body, which has a rectangle too."""
     if isinstance(shape, Body):
         raise TypeError(f"{name} = {shape!r} is a body; pass its shape, as body.shape")
     return as_shape(shape, name)
+
+
+def _is_shape(value: Any) -> bool:
+    return isinstance(value, (Box, Circle, Polygon)) or rectangle_of(value) is not None
 
 
 def as_shapes(shapes: Any) -> list[Shape] | Floats:
@@ -1176,13 +1179,11 @@ def as_shapes(shapes: Any) -> list[Shape] | Floats:
     >>> as_shapes([(0, 0, 10, 20), [5, 0, 7, 20]]).tolist()
     [[0.0, 0.0, 10.0, 20.0], [5.0, 0.0, 2.0, 20.0]]
     """
-    known = (Box, Circle, Polygon)
-    if isinstance(shapes, (list, tuple)) and all(isinstance(one, known) for one in shapes):
-        return list(shapes)
-    if isinstance(shapes, (list, tuple)) and any(
-        isinstance(one, known) or rectangle_of(one) is not None for one in shapes
-    ):
-        return [_shape_of(one, f"shapes[{number}]") for number, one in enumerate(shapes)]
+    if isinstance(shapes, (list, tuple)) and any(map(_is_shape, shapes)):
+        return [
+            one if type(one) in _PLAIN else _shape_of(one, f"shapes[{number}]")
+            for number, one in enumerate(shapes)
+        ]
     boxes = as_boxes(settled(shapes, "shapes", BOXES), "shapes")
     if boxes.shape[1] != 4:
         raise ValueError(f"shapes must be 2-D boxes, with 4 columns; got shape {boxes.shape}")

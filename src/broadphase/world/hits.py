@@ -209,12 +209,6 @@ class Movements(_Movements):
         return standing
 
 
-def walked_to(moved: Movements, floors: Integers, normals: Floats, ladders: Integers) -> Movements:
-    """The same with what walkers stand on."""
-    moved.floors, moved.normals, moved.ladders = floors, normals, ladders
-    return moved
-
-
 def velocities_after(velocities: Floats, hits: HitArrays, responses: npt.NDArray[np.integer[Any]]) -> Floats:
     """The velocities of movers after their hits, each with its response.
 

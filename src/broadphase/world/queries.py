@@ -106,14 +106,8 @@ class Queries:
 
     def _place(self, place: Any, name: str, rules: Rules) -> tuple[_Place, Rules]:
         """A point, or the centre of a body, which then is not found itself; and the rules."""
-        if isinstance(place, Body):
-            return place.center, self._without(rules, self._store.row(place, name))
-        return as_two(place, name), rules
-
-    def rows(self, tag: Any) -> Rows:
-        """The ids of all bodies with a tag; see `World.bodies`."""
-        store, rows = self._store, self._store.rows()
-        return rows if tag is None else rows[store.tag_sets.having(as_tags(tag))[store.group[rows]]]
+        row, point = self._end(place, name)
+        return point, rules if row < 0 else self._without(rules, row)
 
     # ---- overlaps
 

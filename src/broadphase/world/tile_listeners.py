@@ -111,9 +111,7 @@ class TileListeners:
     def _inside(self, listener: TileListener) -> dict[Body, TileContact]:
         """The bodies with the listener's tag that are in its tiles, by id."""
         store, tiles = self._state.store, self._state.tiles
-        rows = store.rows()
-        if listener.tag is not ANY:
-            rows = rows[store.tag_sets.having(frozenset((listener.tag,)))[store.group[rows]]]
+        rows = store.rows() if listener.tag is ANY else store.rows_with(frozenset((listener.tag,)))
         if tiles is None or not len(rows):
             return {}
         owners, columns, lines = tiles_under(

@@ -294,8 +294,9 @@ class World:
         >>> world.bodies("coin") == [coin], world.bodies().positions.tolist()
         (True, [[0.0, 0.0], [5.0, 5.0]])
         """
-        rows = self._queries.rows(tag)
-        return Bodies(self, self._state.store, rows, self._state.store.handles(rows))
+        store = self._state.store
+        rows = store.rows() if tag is None else store.rows_with(as_tags(tag))
+        return Bodies(self, store, rows, store.handles(rows))
 
     def body(self, id: int) -> Body:  # noqa: A002 - the word that users know
         """The body that has an id now.
@@ -619,7 +620,8 @@ class World:
         -------
         Movement
             ``x, y, hits, crossed``, and ``blocked, left, right, top, bottom``: the sides say so in the
-            movement in which a surface is reached exactly, too.  Hits come by time, then by
+            movement in which a surface is reached exactly, too, unless a function answers, which might let
+            the body through.  Hits come by time, then by
             id, bodies before tiles.  A body that starts inside a static body or tiles is first pushed out by
             the shortest displacement.  Out of another body that it starts in it is pushed if there is room;
             in a crowd only a little, at most as far as the deepest overlap, and it does not stop at those

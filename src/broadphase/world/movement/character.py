@@ -19,7 +19,7 @@ from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Rows
 from broadphase.world.broad_phase import Near
-from broadphase.world.hits import Hit, Movements, Walk, hits_of, walked_to
+from broadphase.world.hits import Hit, Movements, Walk, hits_of
 from broadphase.world.movement.motion import Motion, Rollback, note_crossings
 from broadphase.world.movement.motion_many import ManyMotion
 from broadphase.world.movement.sweep import checked_displacement
@@ -245,8 +245,9 @@ class Character:
         hits = memory.log.hits[: memory.log.counts[0]]
         crossed, slides = memory.log.crossed[: memory.log.counts[2]], np.zeros(count, np.int8)
         found = Movements(store.places(rows), *state.contacts.report(rows, slides, hits, crossed))
-        floors, ladders = memory.ends.floors[:, :3], memory.ends.floors[:, 3:]
-        return walked_to(found, floors, memory.ends.tops, ladders)
+        found.floors, found.ladders = memory.ends.floors[:, :3], memory.ends.floors[:, 3:]
+        found.normals = memory.ends.tops
+        return found
 
     def _check_shapes(self, rows: list[int]) -> None:
         """Raise ``ValueError`` where a shape can not walk."""
