@@ -29,6 +29,8 @@ def one_array(
     chunks: list[PairArray], n: int, sort: bool, scratch: Scratch | None = None, parts: int = 1
 ) -> PairArray:
     """The pairs of all chunks as one new array, sorted or in any order."""
+    if len(chunks) == 1 and not sort and len(chunks[0]) <= FIRST_ROWS:
+        return chunks[0].copy()  # small worlds: a fifteenth of a search of 300 boxes is saved
     filled = [chunk for chunk in chunks if len(chunk)]
     if not filled:
         return np.empty((0, 2), np.int32)
