@@ -319,7 +319,10 @@ def join(
         else:
             result = _join_boxes(first, second, method, touching, sort, parts, limit, space)
     if how == "left":
-        result = _with_all(result, rows)
+        alone = np.flatnonzero(np.bincount(result[:, 0], minlength=rows) == 0)
+        alone = np.column_stack((alone, np.full_like(alone, -1)))
+        result = np.concatenate((result, alone), dtype=np.int32)
+        result = result[np.argsort(result[:, 0], kind="stable")]
     return labelled(result, *tables) if labels else result
 
 
@@ -337,13 +340,6 @@ def _counts_edges(predicate: str, points_first: bool) -> bool:
             f"predicate={predicate!r} is not there for {order}; choose one of {', '.join(known)}"
         )
     return known[predicate]
-
-
-def _with_all(found: PairArray, rows: int) -> PairArray:
-    """Pairs, and -1 for each row of the first that is in none, sorted by the first."""
-    alone = np.flatnonzero(np.bincount(found[:, 0], minlength=rows) == 0)
-    both = np.concatenate((found, np.column_stack((alone, np.full_like(alone, -1)))), dtype=np.int32)
-    return both[np.argsort(both[:, 0], kind="stable")]
 
 
 @with_hints(_TWO_SIDES, **_BY_ROW)

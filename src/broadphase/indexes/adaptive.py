@@ -22,7 +22,6 @@ one table below.
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from broadphase.indexes.arguments import NO_RULES, Rows
 from broadphase.indexes.box_tree import QueryTree
@@ -209,7 +208,14 @@ class AdaptiveStructure(Structure):
 
         new, tests = pairs_between(store, ids[store.alive[ids]], store.live, find, limit, touched)
         if len(new) <= limit:
-            kept = _replaced(kept, touched, new, self.sort)
+            # Without the pairs of what was touched, and with the new ones; sorted, if the others are.
+            keys = np.sort(pair_keys([new])) if self.sort else np.empty(0, np.int64)
+            out = pair_array(len(kept) + len(new))
+            written = replace_pairs(kept, touched, keys, out)
+            if not self.sort:
+                out[written : written + len(new)] = new
+                written += len(new)
+            kept = first_of(out, written)
             self._kept = kept  # should this be interrupted here, the same pairs are found again
             self._touched = Touched()
             self._pairs, new = len(kept), kept
@@ -255,14 +261,3 @@ class AdaptiveStructure(Structure):
                 np.array_equal(kept[rest[kept].all(axis=1)], found[rest[found].all(axis=1)]),
                 "the pairs that were kept are those of the boxes that have not changed",
             )
-
-
-def _replaced(kept: PairArray, gone: npt.NDArray[np.bool_], new: PairArray, sort: bool) -> PairArray:
-    """The pairs without an id that is ``gone``, and ``new`` ones; sorted, if ``kept`` is."""
-    keys = np.sort(pair_keys([new])) if sort else np.empty(0, np.int64)
-    out = pair_array(len(kept) + len(new))
-    written = replace_pairs(kept, gone, keys, out)
-    if not sort:
-        out[written : written + len(new)] = new
-        written += len(new)
-    return first_of(out, written)

@@ -281,13 +281,9 @@ def _from_queries(structure: Any, entries: Entries) -> tuple[PairArray, PairArra
         )
         return first_of(rows, come), first_of(ended, gone), tests
 
-    def search_old() -> Compared:
-        ended, tests = _ended_among(structure, kept, columns)
-        return ended[:0], ended, tests
-
     # The rows of a part are compared while they are in the cache.
     parts = planned // thresholds.QUERIES_AT_ONCE + 1
-    calls: list[Callable[[], Compared]] = [search_old]
+    calls: list[Callable[[], Compared]] = [partial(_ended_among, structure, kept, columns)]
     calls += [partial(search, *span) for span in threads.shares(planned, parts)]
     most = len(threads.shares(planned, thread_count(structure.threads), cost=1_000.0))
     found = threads.run_all(calls, most)
@@ -298,16 +294,13 @@ def _from_queries(structure: Any, entries: Entries) -> tuple[PairArray, PairArra
     )
 
 
-def _ended_among(structure: Any, kept: Columns, columns: Any) -> tuple[PairArray, int]:
-    """Pairs of two boxes of the journal that have ended, and the tests made."""
+def _ended_among(structure: Any, kept: Columns, columns: Any) -> Compared:
+    """Pairs of two boxes of the journal that have ended; none of them began."""
     was_there = kept[1][:, 0] == kept[1][:, 0]
     if not was_there.all():
         kept = tuple(column[was_there] for column in kept)
     boxes = kept[1]
-    if len(boxes) < 2:
-        return np.empty((0, 2), np.int32), 0
-    task = Task(boxes, structure.touching, PairFilter(*kept[2:]))
-    found = choose.find(task)
+    found = choose.find(Task(boxes, structure.touching, PairFilter(*kept[2:])))
     entries = joined([np.empty((0, 2), np.int32), *found.chunks])
     gone = kernel.compare_old(entries, columns, structure.store.renewed, kept, structure.touching)
-    return entries[:gone], found.tests
+    return entries[:0], entries[:gone], found.tests

@@ -54,7 +54,8 @@ class Ends:
         self.before = np.empty((0, 2 * dim), dtype)
         """The boxes when the ends were in order; NaN where there was none."""
         self._reserve(store.end)
-        threads.run_all([partial(self._sort_axis, store, axis) for axis in range(dim)])
+        boxes, ends = bits_of(store.boxes), (touching, self.keys, self.items, self.places)
+        threads.run_all([partial(sort_ends, boxes, store.ids(), axis, *ends) for axis in range(dim)])
         self.before[: store.end] = store.boxes[: store.end]
 
     def has(self, ids: IdArray) -> npt.NDArray[np.bool_]:
@@ -117,10 +118,6 @@ class Ends:
             before[:held], before[held:] = self.before, np.nan
             places[:, : 2 * held], places[:, 2 * held :] = self.places[:, : 2 * held], -1
             self.places, self.before = places, before
-
-    def _sort_axis(self, store: BoxStore, axis: int) -> None:
-        ends = self.keys, self.items, self.places
-        sort_ends(bits_of(store.boxes), store.ids(), axis, self.touching, *ends)
 
 
 class SweepStructure(Structure):
@@ -234,14 +231,11 @@ class SweepStructure(Structure):
     def find_changes(self, history: History) -> tuple[PairChanges, int]:
         toggled, self._toggled = self._toggled, None  # until it is done: it may be interrupted
         if toggled is None:
-            changes, _ = from_all_pairs(self.store, self._all_pairs, history)
+            changes, _ = from_all_pairs(self.store, lambda **_: (self._found.pairs(), 0), history)
         else:
             changes = history.advance(*_net(toggled, self.store.renewed), self.store)
         self._toggled, self._toggles = [], 0
         return changes, self._report()
-
-    def _all_pairs(self, *, sort: bool) -> tuple[PairArray, int]:
-        return self._found.pairs(), 0
 
     # ---- about itself
 

@@ -65,10 +65,13 @@ def find_in_worlds(task: Task, env: Envs, find: Find, *, sweep: bool) -> Found:
 
     ``find`` searches one world; with ``sweep`` only those that are not swept together.
     """
-    low, high, falls = _survey(env, task.threads)
+    spans = _shares(len(env), task.threads)
+    seen = threads.run_all([partial(survey_envs, env, *span) for span in spans], task.threads)
+    lows, highs, falls = zip(*seen, strict=True)
+    low, high = int(min(lows)), int(max(highs))
     if low == high:
         return find(task)
-    groups = _mixed(task, env, low, high) if falls else _in_order(task, env)
+    groups = _mixed(task, env, low, high) if any(falls) else _in_order(task, env)
     plan = np.full(groups.worlds, BY_ITSELF)
     if sweep:
         plan_worlds(groups.boxes, groups.boxes.reshape(1, -1), groups.starts, plan)
@@ -96,13 +99,6 @@ def _with_shared(task: Task, shared: npt.NDArray[np.bool_]) -> Found:
     boxes, rules = task.boxes.take(rows, 0), rules_of(task.filter, rows)
     found = brute_force.find(replace(task, boxes=boxes, filter=rules), few)
     return found._replace(chunks=[np.sort(rows[chunk], axis=1) for chunk in found.chunks], ordered=False)
-
-
-def _survey(env: Envs, parts: int) -> tuple[int, int, bool]:
-    """The lowest and the highest environment, and whether rows are not sorted by it."""
-    seen = threads.run_all([partial(survey_envs, env, *span) for span in _shares(len(env), parts)], parts)
-    lows, highs, falls = zip(*seen, strict=True)
-    return int(min(lows)), int(max(highs)), any(falls)
 
 
 def _shares(n: int, parts: int) -> list[tuple[int, int]]:

@@ -69,7 +69,10 @@ def choose_axis(boxes: BoxArray, axis: Axis) -> int:
     dim = boxes.shape[1] // 2
     if isinstance(axis, str) and axis == "auto":
         sample = _sample(boxes)
-        return int(np.argmax([_pairs_apart(sample[:, a], sample[:, dim + a]) for a in range(dim)]))
+        lows, highs = sample.T[:dim], np.sort(sample.T[dim:])
+        # How many pairs do not overlap on an axis: for each box, those that end before it begins.
+        apart = [high.searchsorted(low).sum() for low, high in zip(lows, highs, strict=True)]
+        return int(np.argmax(apart))
     number = plain(axis, "axis")
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < dim:
         raise ValueError(f"axis must be 'auto' or one of {', '.join(map(str, range(dim)))}; got {axis!r}")
@@ -87,8 +90,3 @@ def _sample(boxes: BoxArray) -> BoxArray:
     fractions = (np.arange(_SAMPLE, dtype=np.uint64) * _GOLDEN) >> np.uint64(32)
     sample: BoxArray = boxes[(fractions * np.uint64(len(boxes))) >> np.uint64(32)]
     return sample
-
-
-def _pairs_apart(low: BoxArray, high: BoxArray) -> int:
-    """How many pairs of intervals do not overlap: for each one, those that end before it begins."""
-    return int(np.searchsorted(np.sort(high), low).sum())

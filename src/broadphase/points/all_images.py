@@ -40,7 +40,7 @@ from broadphase.points.nearest import (
     may_be_more,
     some_of,
 )
-from broadphase.points.neighbor_lists import order_of, rows_kept
+from broadphase.points.neighbor_lists import lesser_first, order_of, rows_kept
 from broadphase.runtime.arrays import Floats, by_matrix, rows_at
 from broadphase.runtime.memory import result_array
 
@@ -284,8 +284,5 @@ def _in_order(pairs: ImagePairs, among: bool) -> ImagePairs:
     """Sorted by ``i``, then ``j``; among points of one set ``i`` is not more than ``j``."""
     i, j, distance, offset, shift = pairs
     if among:
-        turned = i > j
-        i, j = np.where(turned, j, i), np.where(turned, i, j)
-        offset[turned] *= -1.0
-        shift[turned] *= -1
+        i, j = lesser_first(i, j, offset, shift)
     return ImagePairs(i, j, distance, offset, shift).some(order_of(i, j))

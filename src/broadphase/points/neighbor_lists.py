@@ -563,6 +563,15 @@ def order_of(i: npt.NDArray[Any], j: npt.NDArray[Any]) -> Numbers:
     return order
 
 
+def lesser_first(i: Any, j: Any, *ways: Any) -> tuple[Any, Any]:
+    """Pairs with the lesser of both rows first; the offsets and shifts of the others are turned around."""
+    turned = i > j
+    for way in ways:
+        if way is not None:
+            way[turned] *= -1
+    return np.where(turned, j, i), np.where(turned, i, j)
+
+
 def both_directions(columns: tuple[Any, ...], n: int, parts: int) -> tuple[Any, ...]:
     """The pairs of ``n`` points in both directions: where the rows of each point begin, and the columns.
 

@@ -53,6 +53,7 @@ from broadphase.points.nearest import (
 from broadphase.points.neighbor_lists import (
     Neighbors,
     PointIds,
+    lesser_first,
     order_of,
     rows_among,
 )
@@ -481,11 +482,7 @@ def near_of_several(several: Several, r: Any, how: How, search: Search | None = 
             found = (search or _near_of_part)(part, radii, plain._replace(limit=left))
             rows, others, offset = part.rows[found.i], part.others[found.j], found.offset
             if among:
-                turned = rows > others
-                rows, others = np.where(turned, others, rows), np.where(turned, rows, others)
-                for way in (offset, found.shift):
-                    if way is not None:
-                        way[turned] *= -1
+                rows, others = lesser_first(rows, others, offset, found.shift)
             columns.append([rows, others, found.distance, offset, found.shift])
             left -= len(rows)
         joined: list[Any] = [
