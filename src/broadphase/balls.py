@@ -117,8 +117,6 @@ class BallSimulation:
         self._restitution = number(restitution, "restitution", 0.0, 1.0)
         self._radii = radii_of(radius, count, random)
         self._masses = one_each(np.pi * self._radii**2 if masses is None else masses, count, "masses")
-        check_positive(self._radii, "radius")
-        check_positive(self._masses, "masses")
         self._region = region
         check_region(region, self._radii)
         if positions is None:
@@ -244,7 +242,6 @@ class BallSimulation:
     @radii.setter
     def radii(self, radii: Any) -> None:
         checked = one_each(radii, len(self), "radii")
-        check_positive(checked, "radii")
         check_region(self._region, checked)
         self._radii[:] = checked
 
@@ -255,9 +252,7 @@ class BallSimulation:
 
     @masses.setter
     def masses(self, masses: Any) -> None:
-        checked = one_each(masses, len(self), "masses")
-        check_positive(checked, "masses")
-        self._masses[:] = checked
+        self._masses[:] = one_each(masses, len(self), "masses")
 
     @property
     def index(self) -> Index:
@@ -438,16 +433,21 @@ def radii_of(radius: Any, n: int, random: np.random.Generator) -> Vectors:
     """One radius, a range of them (a tuple of two), or one each."""
     if isinstance(radius, tuple) and len(radius) == 2:
         low, high = two(radius, "radius")
-        if low > high:
-            raise ValueError(f"radius is (smallest, largest); got {radius!r}")
+        if not 0.0 < low <= high:
+            raise ValueError(f"radius is (smallest, largest), and both are positive; got {radius!r}")
         return random.uniform(low, high, n)
     return one_each(radius, n, "radius")
 
 
 def one_each(values: Any, n: int, name: str) -> Vectors:
-    """``(n,)``, a copy, from one number for all balls or one for each."""
+    """``(n,)`` positive numbers, a copy, from one for all balls or one for each."""
     array = as_float_array(values, name).astype(np.float64)
-    return arrays.one_each(array, n, f"{name} must be one number or one for each of the {n} balls")
+    array = arrays.one_each(array, n, f"{name} must be one number or one for each of the {n} balls")
+    unsound = np.flatnonzero(~((array > 0.0) & np.isfinite(array)))
+    if len(unsound):
+        row = int(unsound[0])
+        raise ValueError(f"{name} must be positive and finite; ball {row} has {array[row]}")
+    return array
 
 
 def vectors(values: Any, n: int, name: str, wanted: Wanted = POINTS) -> Vectors:
@@ -462,14 +462,6 @@ def vectors(values: Any, n: int, name: str, wanted: Wanted = POINTS) -> Vectors:
         row = int(unsound[0])
         raise ValueError(f"{name}[{row}] = {array[row].tolist()} is not finite")
     return array
-
-
-def check_positive(values: Vectors, name: str) -> None:
-    """Raise if a radius or a mass is not above 0."""
-    unsound = np.flatnonzero(~((values > 0.0) & np.isfinite(values)))
-    if len(unsound):
-        row = int(unsound[0])
-        raise ValueError(f"{name} must be positive and finite; ball {row} has {values[row]}")
 
 
 def check_region(bounds: Walls, radii: Vectors) -> None:

@@ -7,7 +7,7 @@ output.  Parquet and Arrow need pyarrow (the extra ``io``).
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -41,6 +41,7 @@ _KINDS = {
     **WITH_PYARROW,
     **dict.fromkeys((".geojson", ".json"), "GeoJSON"),
 }
+_WRITTEN = {suffix: kind for suffix, kind in _KINDS.items() if kind != "GeoJSON"}
 _TABS = (".tsv", ".tab")
 
 
@@ -101,7 +102,7 @@ def read_boxes(
     name = path_of(path, "path")
     limits = NONE if limits is None else limits
     delimiter = "\t" if Path(name).suffix.lower() in _TABS else None
-    kind = "text" if name == STANDARD else _kind(name, list(_KINDS))
+    kind = "text" if name == STANDARD else kind_of(name, _KINDS)
     if name == STANDARD and sys.stdin is None:
         raise FileError("standard input is closed")
     with nullcontext(sys.stdin.buffer) if name == STANDARD else Path(name).open("rb") as file:
@@ -146,12 +147,13 @@ def _arrow(purpose: str) -> Any:
     return arrow
 
 
-def _kind(name: str, suffixes: list[str]) -> str:
+def kind_of(name: str, kinds: Mapping[str, str], advice: str = "") -> str:
+    """The kind of a file, by the ending of its name."""
     suffix = Path(name).suffix.lower()
-    if suffix not in suffixes:
+    if suffix not in kinds:
         ending = f"the ending {suffix!r} is not known" if suffix else "the name has no ending"
-        raise FileError(f"{name}: {ending}; it may be {', '.join(suffixes)}")
-    return _KINDS[suffix]
+        raise FileError(f"{name}: {ending}; it may be {', '.join(kinds)}{advice}")
+    return kinds[suffix]
 
 
 def check_output(path: str | os.PathLike[str]) -> None:
@@ -169,14 +171,10 @@ def check_output(path: str | os.PathLike[str]) -> None:
     name = path_of(path, "path")
     if name == STANDARD:
         return
-    kind = _output_kind(name)
+    kind = kind_of(name, _WRITTEN)
     if kind in WITH_PYARROW.values():
         _arrow(f"{name}: writing {kind}")
     tables.check_place(name)
-
-
-def _output_kind(name: str) -> str:
-    return _kind(name, [suffix for suffix, kind in _KINDS.items() if kind != "GeoJSON"])
 
 
 def write_pairs(
@@ -240,7 +238,7 @@ def write_pairs(
         sys.stdout.buffer.flush()
         return
     check_output(name)
-    kind = _output_kind(name)
+    kind = kind_of(name, _WRITTEN)
     with tables.whole_file(Path(name)) as file:
         if kind == "text":
             delimiter = "\t" if Path(name).suffix.lower() in _TABS else ","

@@ -24,6 +24,7 @@ from broadphase.io.tables import Limits, Table, boxes_from_columns, find_layout,
 _NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
 # All other types become text.  Lists and structures are not ids; runs may stand for any number of rows.
 _NO_IDS = (pa.types.is_nested, pa.types.is_run_end_encoded)
+_TEXTS = (pa.string(), pa.binary(), pa.large_string())
 _PARQUET_BUFFER = 1 << 16  # bytes of a Parquet column that are read at a time
 _MAGIC = b"ARROW1"
 
@@ -46,7 +47,7 @@ def read(file: BinaryIO, name: str, kind: str, id_column: str | None, limits: Li
             limits.check_rows(name, parquet_file.metadata.num_rows)
             limits.check_size(name, _decoded(parquet_file, names), size)
             # Texts are read as a dictionary and indices: one that occurs a million times is stored once.
-            texts = [column for column, type_ in fields if column in names and _is_text(type_)]
+            texts = [column for column, type_ in fields if column in names and type_ in _TEXTS]
             with parquet.ParquetFile(file, read_dictionary=texts) as again:
                 table = again.read(columns=names, use_threads=False)
         table.validate(full=True)
@@ -133,12 +134,6 @@ def _check_types(types: list[tuple[str, Any]], layout: Layout, file: str) -> Non
             raise FileError(f"{file}: column {name} holds {kind}, where numbers belong")
         if name == layout.id and any(is_kind(kind) for is_kind in _NO_IDS):
             raise FileError(f"{file}: column {name} holds {kind}, which does not serve as an id")
-
-
-def _is_text(kind: Any) -> bool:
-    return any(
-        is_kind(kind) for is_kind in (pa.types.is_string, pa.types.is_binary, pa.types.is_large_string)
-    )
 
 
 def flat_names(schema: Any) -> list[str]:

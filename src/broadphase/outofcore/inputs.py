@@ -22,7 +22,7 @@ import pyarrow as pa
 from pyarrow import compute, fs, ipc, parquet
 
 from broadphase.errors import FileError, need
-from broadphase.files import WITH_PYARROW
+from broadphase.files import WITH_PYARROW, kind_of
 from broadphase.inputs.arrays import Layout, names_without_header
 from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.search import bit_sets
@@ -39,6 +39,7 @@ from broadphase.io.arrow import (
 )
 from broadphase.io.tables import as_file_error, boxes_from_columns
 
+_OTHERS = " (other formats: give an iterable of arrays or record batches)"
 KINDS = {**WITH_PYARROW, ".npy": "npy"}
 RULE_TYPES = {"static": pa.uint8(), "categories": pa.uint32(), "masks": pa.uint32()}
 _BATCH_ROWS = 1 << 16
@@ -105,17 +106,7 @@ def input_files(source: Any) -> list[InputFile]:
     # By name, with numbers in it by their value: ``part.10`` comes after ``part.2``.
     paths.sort(key=lambda path: [(s.isdigit(), int(s) if s.isdigit() else s) for s in _NUMBER.split(path)])
     paths = paths if remote is None else list(map(remote.unstrip_protocol, paths))
-    return [InputFile(path, _kind(path), path) for path in paths]
-
-
-def _kind(path: str) -> str:
-    suffix = Path(path).suffix.lower()
-    if suffix not in KINDS:
-        raise FileError(
-            f"{path}: the ending {suffix!r} is not known; it may be {', '.join(KINDS)} "
-            "(other formats: give an iterable of arrays or record batches)"
-        )
-    return KINDS[suffix]
+    return [InputFile(path, kind_of(path, KINDS, _OTHERS), path) for path in paths]
 
 
 def _is_data(path: str) -> bool:

@@ -176,29 +176,26 @@ class Recorder:
 
     def _write(self, held: FrameRows, found: int | None) -> None:
         try:
-            self._write_frame(held, found)
+            sections, outlines = difference(self._before, held)
+            target = self._target
+            tiles, words = self._tiles.difference(target.tiles if isinstance(target, World) else None)
+            words["calls"] = {
+                name: [int(count), round(seconds, _MICROSECONDS)]
+                for name, (count, seconds) in self._calls.items()
+            }
+            if isinstance(target, World):
+                words["listened"] = bool(target._state.listeners.matcher.listeners)
+            for name, said in (("found", found), ("tags", self._tags.fresh), ("outlines", outlines)):
+                if said is not None and said != []:
+                    words[name] = said
+            text = np.frombuffer(json.dumps(words, separators=(",", ":")).encode(), np.uint8)
+            self._writer.write({Part.WORDS: text, **sections, **tiles})
+            self._before, self._calls = held, {}
+            self._tags.fresh = []
+            self.frames += 1
         except BaseException:  # the disk is full, or Ctrl-C: no frame can follow half a frame
             self.close()
             raise
-
-    def _write_frame(self, held: FrameRows, found: int | None) -> None:
-        sections, outlines = difference(self._before, held)
-        target = self._target
-        tiles, words = self._tiles.difference(target.tiles if isinstance(target, World) else None)
-        words["calls"] = {
-            name: [int(count), round(seconds, _MICROSECONDS)]
-            for name, (count, seconds) in self._calls.items()
-        }
-        if isinstance(target, World):
-            words["listened"] = bool(target._state.listeners.matcher.listeners)
-        for name, said in (("found", found), ("tags", self._tags.fresh), ("outlines", outlines)):
-            if said is not None and said != []:
-                words[name] = said
-        text = np.frombuffer(json.dumps(words, separators=(",", ":")).encode(), np.uint8)
-        self._writer.write({Part.WORDS: text, **sections, **tiles})
-        self._before, self._calls = held, {}
-        self._tags.fresh = []
-        self.frames += 1
 
     def _head(self, dtype: "np.dtype[Any]") -> dict[str, Any]:
         target = self._target

@@ -289,13 +289,7 @@ def read_map(file: Path, *, named: str = "", budget: Budget | None = None) -> Ma
         It is not a map, or a part of it is damaged; the message names file, element and value.
     """
     where = named or str(file)
-    try:
-        return _map(read_document(file, "map", where), file, where, budget or Budget())
-    except RecursionError as error:
-        raise FileError(f"{where} is nested too deeply") from error
-
-
-def _map(level: Node, file: Path, where: str, budget: Budget) -> Map:
+    level = read_document(file, "map", where)
     orientation = documents.text(level, "orientation", where)
     if orientation not in ORIENTATIONS:
         raise FileError(
@@ -304,12 +298,15 @@ def _map(level: Node, file: Path, where: str, budget: Budget) -> Map:
         )
     width = documents.whole(level, "tilewidth", where, least=1)
     height = documents.whole(level, "tileheight", where, least=1)
-    reader = _Reader(file.parent, budget)
+    reader = _Reader(file.parent, budget or Budget())
     for tileset in documents.nodes(level, "tilesets", where, ": tileset"):
         reader.add_tileset(reader.numbered, tileset, file.parent, where)
     reader.infinite = documents.flag(level, "infinite", where, False)
-    for layer in documents.parts(level, "layers", where):
-        reader.add_layer(layer, where, (0.0, 0.0), first=True)
+    try:
+        for layer in documents.parts(level, "layers", where):
+            reader.add_layer(layer, where, (0.0, 0.0), first=True)
+    except RecursionError as error:
+        raise FileError(f"{where} is nested too deeply") from error
     return Map(
         file,
         orientation,
