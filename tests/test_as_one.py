@@ -110,6 +110,20 @@ def test_crates_on_each_other_are_pushed_together(gap):
     assert (upper.x, lower.x, beyond.x) == (16, 16, 24)
 
 
+@pytest.mark.parametrize("stopped", [0, 1])
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_where_one_of_two_crates_is_stopped_the_other_does_not_run_ahead(stopped, beyond):
+    world = bp.World()
+    hero = world.add(bp.Box(0, 30, 10, 20))
+    crates = [world.add(bp.Box(10, y, 10, 10), tag="crate") for y in (30, 40)]
+    if beyond:  # it is stopped by another that it pushes
+        world.add(bp.Box(20, (30, 40)[stopped], 4, 10), tag="crate")
+    world.add(bp.Box(24 + 4 * beyond, (30, 40)[stopped], 10, 10), static=True)
+    for way in (1, 30, 30):
+        world.walk(hero, way, 0, pushes="crate")
+    assert [hero.x, *(crate.x for crate in crates)] == pytest.approx([4, 14, 14], abs=1e-9)
+
+
 def test_what_is_pushed_is_in_contact_with_what_pushes_it():
     world, hero, crates = room()
     seen = []

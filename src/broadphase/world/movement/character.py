@@ -79,11 +79,11 @@ class Character:
         if not pushes:
             return self._walk(row, displacement, known, ahead, ignored)
         self._check_shapes([row])
-        pushed = motion.ahead_of(row, exchanged(along, 0.0, known), pushes, ignored)
+        pushed, free = motion.ahead_of(row, exchanged(along, 0.0, known), pushes, ignored)
         made = {other for _, other, _, _ in pushed}
         with Rollback(self._state, np.array([row, *made], np.int32)):
             # Those that make way are in each other's way only by rounding: none stops at or steps onto them.
-            others, free = ignored.union([row], made), bool(pushed)
+            others, free = ignored.union([row], made), free and bool(pushed)
             for _, other, way, _ in reversed(pushed):
                 hits = motion.move_row(other, *way, "touch", others).hits
                 # One that was pushed out of its floor has made way, too.

@@ -116,10 +116,11 @@ class Motion:
 
     def ahead_of(
         self, row: int, way: tuple[float, float], tags: frozenset[Any], ignored: Ignored
-    ) -> list[tuple[int, int, tuple[float, float], tuple[float, float]]]:
+    ) -> tuple[list[tuple[int, int, tuple[float, float], tuple[float, float]]], bool]:
         """The bodies with some tags that one pushes along an axis, and those that they push, after them.
 
-        Each with what pushes it, its way, and the normal out of it at which it is pushed.
+        Each with what pushes it, its way, and the normal out of it at which it is pushed; and whether all of
+        them make way.  If one is stopped before, the others go no farther than it lets the first.
         """
         store, behind = self._store, {row, *ignored}
         found: list[tuple[int, int, tuple[float, float], tuple[float, float]]] = []
@@ -128,8 +129,10 @@ class Motion:
             other = hit.other
             return isinstance(other, Body) and not (store.static[other.id] or tags.isdisjoint(other.tags))
 
-        def look(pusher: int, way: tuple[float, float]) -> None:
-            met, passed, stop = list[Movement](), {*behind}, None
+        def look(pusher: int, way: tuple[float, float]) -> float:
+            """How far those ahead let it go; the first may step over or onto what else it meets."""
+            met, passed, stop, room = list[Movement](), {*behind}, None, max(map(abs, way))
+            start, ahead = store.places(np.array([pusher]))[0], np.array(way)
             while any(way) and stop is None and len(found) + len(met) < _MOST_PUSHED:
                 cast = self.dry(pusher, *way, "touch", passed)
                 if not cast.hits:
@@ -139,6 +142,8 @@ class Motion:
                     passed.add(cast.hits[0].other.id)
                 else:
                     stop = cast.hits[0].touch
+                    gone = np.abs(self.end_of(cast, start, ahead) - start).max().item()
+                    room = room if pusher == row else gone
             near = _FLUSH * max(self._space.largest, *map(abs, store.bounds(pusher)))
             for cast in met:
                 hit, other = cast.hits[0], cast.hits[0].other.id
@@ -147,14 +152,21 @@ class Motion:
                 if other in behind:
                     continue  # by one that it pushes
                 # What is left from where it touches, with its gap to what is round or slanted.
-                start, ahead = store.places(np.array([pusher]))[0], np.array(way)
                 left_x, left_y = (start + ahead - self.end_of(cast, start, ahead)).tolist()
                 behind.add(other)
                 found.append((pusher, other, (left_x, left_y), hit.normal))
-                look(other, (left_x, left_y))
+                lacks = max(abs(left_x), abs(left_y)) - look(other, (left_x, left_y))
+                room = min(room, max(map(abs, way)) - lacks)
+            return room
 
-        look(row, way)
-        return found
+        room, wanted = look(row, way), max(map(abs, way))
+        if room < wanted:
+            # A little farther, so that what stops one of them is met.
+            share = min((room + _INSIDE * max(map(abs, store.bounds(row)))) / wanted, 1.0)
+            found.clear()
+            behind = {row, *ignored}
+            look(row, (share * way[0], share * way[1]))
+        return found, room == wanted
 
     def blocker(self, shape: Shape | Body, ignore: Any) -> object | None:
         """See `World.blocker`."""
