@@ -142,16 +142,17 @@ class Index(ById):
         self._touching = arguments.flag(touching, "touching")
         self._sort = arguments.flag(sort, "sort")
         self._threads = None if threads is None else thread_count(threads)
-        kept_in = kind or np.dtype(np.float64 if first is None else first.dtype)
+        if kind is None:
+            kind = np.dtype(np.float64) if first is None else first.dtype
         lengths = None if period is None else as_period(period, dim)
         if first is None:
-            self._complete(dim, kept_in, lengths)
+            self._complete(dim, kind, lengths)
         elif lengths is None and first.shape[1:] == (2 * dim,) and len(first) <= MOST_SCANNED:
-            rows = rounded(first, kept_in)
+            rows = rounded(first, kind)
             check_sound(rows, "boxes")
             self._asked = NewBoxes(rows, self._touching)
         else:
-            self._complete(dim, kept_in, lengths)
+            self._complete(dim, kind, lengths)
             self._add(first, False, 1, EVERY_BIT, None)
 
     if not TYPE_CHECKING:  # a `__getattr__` would slow all other attributes
