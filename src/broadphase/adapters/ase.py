@@ -13,10 +13,9 @@ import numpy.typing as npt
 
 from broadphase.errors import need
 from broadphase.inputs.arrays import as_float_array
-from broadphase.inputs.points import as_query
+from broadphase.inputs.points import as_cutoffs, as_query
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points.all_images import Crystal, ImagePairs, find_all_images
-from broadphase.points.cutoffs import as_cutoffs
 from broadphase.points.neighbor_lists import both_directions
 from broadphase.runtime.threads import cores
 

@@ -308,7 +308,11 @@ class ShapeTable:
         """Put a polygon into a row, or give the box there, rotated for the first time, its corners."""
         assert isinstance(polygon, Polygon)
         offsets, axes, count = polygon.offsets, polygon.axes, len(polygon.offsets)
-        start = self._start_for(row, count)
+        start = self.places.starts.item(row)
+        if self.places.counts.item(row) != count:  # else probably a polygon that rotates: it keeps its place
+            if self._points_used + count > len(self._points):
+                self._gather_points(count)
+            start = self._points_used
         end, used, places = start + count, max(self._points_used, start + count), self.places
         base: Base = polygon
         kind, x, y, width, height = POLYGON, polygon.x, polygon.y, polygon.radius, 0.0
@@ -324,14 +328,6 @@ class ShapeTable:
         places.starts[row], places.counts[row] = start, count
         self._turning[row] = turning
         self._points_used, self._columns = used, None
-
-    def _start_for(self, row: int, count: int) -> int:
-        """The place for the points of a row."""
-        if self.places.counts.item(row) == count:  # probably a polygon that rotates: it keeps its place
-            return self.places.starts.item(row)
-        if self._points_used + count > len(self._points):
-            self._gather_points(count)
-        return self._points_used
 
     def _gather_points(self, wanted: int) -> None:
         """Move the points in use into a block twice as large as they and ``wanted`` need."""

@@ -37,7 +37,6 @@ from broadphase.indexes.protocol import (
     Ids,
     NearestIds,
     SearchTree,
-    Shared,
     Structure,
     search_live,
 )
@@ -84,7 +83,7 @@ class Worlds(SearchTree):
 
     def __init__(self, own: Structure) -> None:
         self._own = own
-        super().__init__(Shared(own.store, own.touching, own.sort, own.threads))
+        super().__init__(own.shared)
 
     # ---- following the boxes: pairs need nothing of it, and queries come by `placed`
 

@@ -100,6 +100,7 @@ class Structure(ABC):
     """The tree that answers queries of the index: the structure itself, or one that the space has made."""
 
     def __init__(self, shared: Shared) -> None:
+        self.shared = shared
         self.store, self.touching, self.sort, self.threads = shared
         self._lock = Lock()
         self.settled = True

@@ -24,7 +24,6 @@ from broadphase.indexes.protocol import (
     NO_ROWS,
     Searched,
     SearchTree,
-    Shared,
     Structure,
     all_pairs,
     find_rows,
@@ -75,9 +74,8 @@ class PlainSpace:
     def use(self, structure: Structure) -> None:
         """Search with this structure."""
         self.structure = structure
-        shared = Shared(structure.store, structure.touching, structure.sort, structure.threads)
         self.tree = structure.query_tree = (
-            structure if isinstance(structure, SearchTree) else QueryTree(shared)
+            structure if isinstance(structure, SearchTree) else QueryTree(structure.shared)
         )
         """What answers rays, and finds what is nearest."""
         self.searched: Searched = structure if isinstance(structure, Searched) else self.tree

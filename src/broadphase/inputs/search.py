@@ -41,16 +41,11 @@ class GivenBoxes(NamedTuple):
     period: Any
     env: Any
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether there are boxes only, as in most calls."""
-        return self.static is self.categories is self.masks is self.period is self.env is None
-
     def checked(self, threads: int) -> tuple[BoxArray, PairFilter, Space | None]:
         """The same, checked; no space for a plain world."""
         boxes, static, categories, masks, period, env = self
         array = checked_boxes(boxes, "boxes", threads, period)
-        if self.is_plain:
+        if static is categories is masks is period is env is None:  # as in most calls
             return array, no_filter(), None
         return array, as_filter(len(array), static, categories, masks), as_space(period, env, array)
 

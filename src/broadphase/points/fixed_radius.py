@@ -383,15 +383,6 @@ def _rule(query: PointQuery, reach: Reach) -> Rule:
     return Rule(query.others is None, _largest_square(most_apart), scale, careful)
 
 
-def _for_cells(rule: Rule, cells: Cells) -> Rule:
-    """Without care if each cell has its own slot: then environments never share one."""
-    grid = cells.grid
-    careful = rule.careful and not (
-        rule.scale == 1.0 and grid.blocks == 0 and cells.columns.shape[0] == grid.rows.shape[1]
-    )
-    return rule._replace(careful=careful)
-
-
 def _largest_square(r: Any) -> float:
     """The largest number whose root, rounded, is at most ``r``."""
     kind = type(r)
@@ -424,7 +415,9 @@ def _search(
     capacity = -(-max(_USUAL * n, scratch.held("near ids") // 5) // len(pieces)) + 64 * LANES
     ids = scratch.array("near ids", (1, capacity * len(pieces)), np.int32)
     squares = scratch.array("near squares", (1, capacity * len(pieces)), kind)
-    rule = _for_cells(rule, cells)
+    plain = rule.scale == 1.0 and cells.columns.shape[0] == cells.grid.rows.shape[1]
+    if plain and cells.grid.blocks == 0:  # each cell has its own slot: environments never share one
+        rule = rule._replace(careful=False)
 
     def search(piece: int, begin: int, end: int, most: int) -> tuple[Any, Any, int]:
         base = piece * capacity

@@ -183,10 +183,6 @@ class Counted(NamedTuple):
     """The numbers of rows among all; None where these are all."""
     others: Rows | None = None
 
-    def of(self, rows: Rows, others: Rows) -> "Counted":
-        """The same for some of the points."""
-        return self._replace(rows=rows, others=others)
-
     def are_all(self, query: PointQuery) -> bool:
         """Whether all that a plain search finds count."""
         return not (self.least or len(self.excluded) or (self.alone and query.others is not None))

@@ -16,9 +16,11 @@ from broadphase.inputs.environments import as_env, in_rows
 from broadphase.inputs.numeric import on_gpu, thread_count
 from broadphase.inputs.points import (
     GivenPoints,
+    PairCutoffs,
     PointQuery,
     Points,
     RadiiOfBoth,
+    as_cutoffs,
     as_distance,
     as_query,
     as_radii,
@@ -30,7 +32,6 @@ from broadphase.inputs.search import as_excluded
 from broadphase.kernels.points.lattice import find_offsets
 from broadphase.methods.task import NO_LIMIT, pair_limit
 from broadphase.points.all_images import Crystal, as_crystal, find_all_images, find_nearest_of_all
-from broadphase.points.cutoffs import PairCutoffs, as_cutoffs
 from broadphase.points.few import find_few, find_few_images, find_nearest_few
 from broadphase.points.fixed_radius import (
     Reach,
@@ -707,7 +708,7 @@ def nearest_of_several(several: Several, places: Places, r: Any, parts: int, cou
         crystal = as_crystal(part.given) if images else None
         part_query, kept = part.query() if crystal is None else (crystal.query, None)
         part_query = part_query._replace(kind=distances.dtype)  # sorted here, so rounded afterwards
-        which = counted.of(part.rows, part.others)
+        which = counted._replace(rows=part.rows, others=part.others)
         answer = nearest_of(part_query, as_places(most), limit, parts, which, kept, crystal)
         found = np.append(part.others, missing)[answer.ids]  # -1 is the last
         step = np.zeros((*found.shape, shift.shape[2]), np.int32) if answer.shift is None else answer.shift
