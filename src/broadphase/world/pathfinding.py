@@ -100,15 +100,10 @@ class FlowField:
 
     def is_of(self, window: Window) -> bool:
         """Whether a search in this window would find the same."""
-        return self._window.corner == window.corner and all(
-            np.array_equal(*both)
-            for both in (
-                (self._window.grid.solid, window.grid.solid),
-                (self._window.grid.one_way, window.grid.one_way),
-                (self._window.grid.ground, window.grid.ground),
-                (self._window.cost, window.cost),
-            )
+        mine, its = (
+            (one.grid.solid, one.grid.one_way, one.grid.ground, one.cost) for one in (self._window, window)
         )
+        return self._window.corner == window.corner and all(map(np.array_equal, mine, its))
 
     @overload
     def distances_at(self, points: Place) -> float: ...

@@ -114,12 +114,10 @@ class TileListeners:
         rows = store.rows() if listener.tag is ANY else store.rows_with(frozenset((listener.tag,)))
         if tiles is None or not len(rows):
             return {}
-        owners, columns, lines = tiles_under(
-            tiles, store.table.bounds(rows), listener.tile, self._state.space.lengths < np.inf
-        )
+        goes_around = self._state.space.lengths < np.inf
+        owners, cells = tiles_under(tiles, store.table.bounds(rows), listener.tile, goes_around)
         found: dict[int, list[Tile]] = {}
-        for k, column, line in zip(owners.tolist(), columns.tolist(), lines.tolist(), strict=True):
-            row = int(rows[k])
+        for row, (column, line) in zip(rows[owners].tolist(), cells.T.tolist(), strict=True):
             if store.table.places.kinds.item(row) == BOX or self._is_in(row, column, line):
                 found.setdefault(row, []).append(Tile(column % tiles.columns, line % tiles.rows))
         bodies: list[Any] = store.bodies
@@ -131,7 +129,7 @@ class TileListeners:
         """Whether a body that is no box is in a tile, or touches it if it blocks."""
         tiles: Any = self._state.tiles
         left, top, right, bottom = tiles.bounds_of(column, line)
-        if _blocks(tiles, np.array([column]), np.array([line])).item():
+        if _blocks(tiles, np.array([[column], [line]])).item():
             far = _TOUCHES * max(abs(left), abs(top), abs(right), abs(bottom))
             left, top, right, bottom = left - far, top - far, right + far, bottom + far
         return overlap(self._state.store.shape(row), Box(left, top, right - left, bottom - top))
@@ -139,50 +137,43 @@ class TileListeners:
 
 def tiles_under(
     tiles: TileMap, bounds: Floats, tag: Any, goes_around: npt.NDArray[np.bool_]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The tiles with a tag under boxes: the number of the box, column and row; by box, row by row.
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int64]]:
+    """The tiles with a tag under boxes: the numbers of boxes, and columns and rows; by box, row by row.
 
     A tile that blocks is under a box that touches one of its sides, as nothing can be in it.
     """
     has = tiles._having(tag)
-    none = np.empty(0, np.int64)
     if not has.any():
-        return none, none, none
-    ranges = []
-    for axis, count in enumerate((tiles.columns, tiles.rows)):
-        origin, size = tiles.origin[axis], tiles.tile_size[axis]
-        low, high = bounds[:, axis], bounds[:, axis + 2]
-        slack = _TOUCHES * np.maximum(np.abs(low), np.abs(high))
-        # One more on both sides, for rounding and for what only touches.
-        first, last = np.floor((low - origin) / size) - 1.0, np.floor((high - origin) / size) + 1.0
-        if not goes_around[axis]:
-            first, last = np.clip(first, 0, count), np.clip(last, -1, count - 1)
-        ranges.append((first.astype(np.int64), last.astype(np.int64), origin, size, low, high, slack))
-    widths, heights = (np.maximum(last - first + 1, 0) for first, last, *_ in ranges)
+        return np.empty(0, np.intp), np.empty((2, 0), np.int64)
+    ends, (low, high) = np.array([[tiles.columns], [tiles.rows]]), np.vsplit(bounds.T, 2)
+    origin, size = np.array(tiles.origin)[:, None], np.array(tiles.tile_size)[:, None]
+    # One more on both sides, for rounding and for what only touches.
+    first, last = np.floor((low - origin) / size) - 1.0, np.floor((high - origin) / size) + 1.0
+    first = np.where(goes_around[:, None], first, first.clip(0, ends)).astype(np.int64)
+    last = np.where(goes_around[:, None], last, last.clip(-1, ends - 1)).astype(np.int64)
+    widths, heights = np.maximum(last - first + 1, 0)
     counts = (widths * heights).astype(np.intp, copy=False)
     owners = np.repeat(np.arange(len(bounds)), counts)
     within = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
-    columns, lines = (
-        ranges[0][0][owners] + within % widths[owners],
-        ranges[1][0][owners] + within // widths[owners],
+    cells = first.take(owners, 1) + np.divmod(within, widths[owners])[::-1]
+    chosen = has[tiles._kinds[cells[1] % tiles.rows, cells[0] % tiles.columns]].nonzero()[0]
+    owners, cells = owners[chosen], cells.take(chosen, 1)
+    low, high, begin, end = (
+        low.take(owners, 1),
+        high.take(owners, 1),
+        origin + cells * size,
+        origin + (cells + 1) * size,
     )
-    wanted = has[tiles._kinds[lines % tiles.rows, columns % tiles.columns]]
-    owners, columns, lines = owners[wanted], columns[wanted], lines[wanted]
-    inside, touching = [], []
-    for cells, (_, _, origin, size, low, high, slack) in zip((columns, lines), ranges, strict=True):
-        begin, end = origin + cells * size, origin + (cells + 1) * size
-        inside.append((low[owners] < end) & (begin < high[owners]))
-        touching.append((low[owners] - slack[owners] <= end) & (begin <= high[owners] + slack[owners]))
-    overlaps = inside[0] & inside[1]
+    slack = _TOUCHES * np.maximum(np.abs(low), np.abs(high))
+    inside = (low < end) & (begin < high)
+    touching = (low - slack <= end) & (begin <= high + slack)
     touches = (inside[0] & touching[1]) | (touching[0] & inside[1])
-    chosen = overlaps | (touches & _blocks(tiles, columns, lines))
-    return owners[chosen], columns[chosen], lines[chosen]
+    chosen = ((inside[0] & inside[1]) | (touches & _blocks(tiles, cells))).nonzero()[0]
+    return owners[chosen], cells.take(chosen, 1)
 
 
-def _blocks(
-    tiles: TileMap, columns: npt.NDArray[np.int64], lines: npt.NDArray[np.int64]
-) -> npt.NDArray[np.bool_]:
-    """Whether tiles block on any side."""
-    cells = lines % tiles.rows, columns % tiles.columns
+def _blocks(tiles: TileMap, those: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Whether tiles, in columns and rows, block on any side."""
+    cells = those[1] % tiles.rows, those[0] % tiles.columns
     solid: npt.NDArray[np.bool_] = tiles.solid[cells]
     return solid if tiles.one_way is None else solid | (tiles.one_way[cells] != 0)
