@@ -16,11 +16,10 @@ The second half of the file is sweep and prune, which keeps the ends of all boxe
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
-from broadphase.kernels.arrays.passes import answers_at
+from broadphase.kernels.arrays.passes import answers_at, looked
 from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.kernels.arrays.sorting import DIGITS, ordered, sort_keys
 from broadphase.kernels.boxes.overlap import allowed_lanes, may_pair, overlap
-from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, put_pairs, splat
 
@@ -96,10 +95,9 @@ def sweep(axes, columns, ids, filter, begin, end, out, limit, store):  # noqa: A
             )
         if found > limit:
             break
-        if tests + i - begin > checked + OFTEN:
-            checked = tests + i - begin
-            if not goes_on():
-                break
+        checked = looked(tests + i - begin, checked)
+        if checked < 0:
+            break
     return out, found, tests
 
 

@@ -9,7 +9,7 @@ for begin in range(0, n, PIECE):
 
 import numpy as np
 
-from broadphase.kernels.machine.interrupts import goes_on
+from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import inline
 
 PIECE = np.int64(1 << 22)
@@ -27,3 +27,14 @@ def answers(rows):
 def answers_at(step):
     """As `goes_on`, at every 16,384th step of a loop: changes of a structure, or rows at random places."""
     return (step + 1) & (_STEPS - 1) != 0 or goes_on()
+
+
+@inline
+def looked(made, checked):
+    """How many comparisons were made when signal handlers last ran, every `OFTEN`; -1: the kernel ends.
+
+    ``checked`` is what the last call returned.
+    """
+    if made <= checked + OFTEN:
+        return np.int64(checked)
+    return np.int64(made) if goes_on() else np.int64(-1)

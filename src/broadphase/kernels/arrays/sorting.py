@@ -226,6 +226,19 @@ def _count_digits(given, n, counts, shift, digits, flip):
     return False
 
 
+@common
+def place_among(known, key, count):
+    """How many of the first ``count`` sorted numbers are less than a key."""
+    first, last = np.int64(0), np.int64(count)
+    while first < last:
+        middle = (first + last) >> 1
+        if known[middle] < key:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
 @inline
 def _move_by_digit(given, sorted_, n, counts, shift, digits, flip, begin, end):
     """Move some words to where their digits go."""

@@ -7,6 +7,7 @@ This is the shortest example of a search for pairs.
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
+from broadphase.kernels.arrays.passes import looked
 from broadphase.kernels.arrays.results import STACK_ROWS, finished, put_row, result
 from broadphase.kernels.boxes.checks import take_box, take_point
 from broadphase.kernels.boxes.overlap import may_pair, overlap
@@ -16,7 +17,6 @@ from broadphase.kernels.boxes.queries import (
     passes,
     sort_by_distance,
 )
-from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import inline, jit, rows
 from broadphase.kernels.machine.memory import one_row, some_rows
 from broadphase.kernels.machine.simd import (
@@ -64,10 +64,9 @@ def compare_all(columns, ids, n, touching, filter, begin, end, out, limit, store
         tests += n - 1 - i
         if found > limit:
             break
-        if tests > checked + OFTEN:
-            checked = tests
-            if not goes_on():
-                break
+        checked = looked(tests, checked)
+        if checked < 0:
+            break
     return out, found, tests
 
 
@@ -139,10 +138,9 @@ def scan_for_boxes(boxes, n, categories, masks, queries, touching, category, mas
                 put_row(out, found, q, i)
                 found += 1
         tests += n
-        if tests > checked + OFTEN:
-            checked = tests
-            if not goes_on():
-                break
+        checked = looked(tests, checked)
+        if checked < 0:
+            break
     return found_rows if one else out, finished(out[:, 1], found if one else 0), found, tests
 
 

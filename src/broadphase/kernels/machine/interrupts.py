@@ -1,11 +1,11 @@
 """Kernels that run for long let signal handlers run, and end when one of them raises.
 
-Such a kernel calls `goes_on` every `OFTEN` comparisons and returns at once when that is false::
+Such a kernel calls `goes_on` every `OFTEN` comparisons and returns at once when that is false; above the
+layer of arrays `broadphase.kernels.arrays.passes` says it in two lines::
 
-    if tests > checked + OFTEN:
-        checked = tests
-        if not goes_on():
-            break
+    checked = looked(tests, checked)
+    if checked < 0:
+        break
 
 The caller then gets the exception and not the result.  So a kernel runs to its end in one call, and Ctrl-C is
 answered within a fraction of a second.

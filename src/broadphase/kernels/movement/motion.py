@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.kernels.arrays.results import sort_few
 from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few, prefetch, some_rows
@@ -38,7 +39,6 @@ from broadphase.kernels.shapes.images import (
     turns_between,
     wrapped,
 )
-from broadphase.kernels.shapes.queries import sort_near
 from broadphase.kernels.shapes.table import (
     BOX,
     TOLERANCE,
@@ -437,7 +437,7 @@ def move_body(shapes, around, way, count, buffers, grid, searched):
     crossed comes after the hits, and ``reached`` are the `sides_reached`.
     """
     bodies, row = around[0], way[0]
-    sort_near(buffers.near, count)
+    sort_few(buffers.near, count)
     near, opened = sift(shapes, around, row, buffers.near, 0, count, _EVERYWHERE, buffers)
     scene = shapes, bodies.static, near, searched, grid
     found, moves = _move(shapes, way, scene, opened, buffers, _PLAIN)

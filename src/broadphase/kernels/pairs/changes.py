@@ -5,9 +5,10 @@ import math
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
+from broadphase.kernels.arrays.passes import looked
 from broadphase.kernels.arrays.results import put
+from broadphase.kernels.arrays.sorting import DIGITS, sort_keys
 from broadphase.kernels.boxes.overlap import agree, overlap
-from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.memory import AHEAD, prefetch, some_rows
 from broadphase.kernels.shapes.contact import contact_of
@@ -360,13 +361,9 @@ STOPPED, CROSSED = 1, 2
 def _named(hits, period):
     """Hits as columns: movers, others, tiles, times, normals and places, wrapped into the period."""
     count = hits.shape[0]
-    movers, others, tiles = (
-        np.empty(count, np.int64),
-        np.empty(count, np.int64),
-        np.empty((count, 2), np.int64),
-    )
+    movers, others = np.empty(count, np.int64), np.empty(count, np.int64)
+    tiles, touches = np.empty((count, 2), np.int64), np.empty((count, 2), np.float64)
     times, normals = np.empty(count, np.float64), np.empty((count, 2), np.float64)
-    touches = np.empty((count, 2), np.float64)
     for k in range(count):
         movers[k], others[k] = np.int64(hits[k, 8]), np.int64(hits[k, 5])
         tiles[k, 0], tiles[k, 1] = np.int64(hits[k, 6]), np.int64(hits[k, 7])
@@ -482,10 +479,9 @@ def _contacts_near(table, bodies, alive, layers, changed, near, period, tags, ke
             if not _are_wanted(i, j, bits, group, category, mask):
                 continue
             candidates += 1
-            if _TESTS_EACH * candidates > checked + OFTEN:
-                checked = _TESTS_EACH * candidates
-                if not goes_on():
-                    return found, candidates
+            checked = looked(_TESTS_EACH * candidates, checked)
+            if checked < 0:
+                return found, candidates
             if plain:
                 together, nx, ny, depth = contact_of(table, i, table, j, False)
             else:
@@ -497,56 +493,24 @@ def _contacts_near(table, bodies, alive, layers, changed, near, period, tags, ke
     return found if within == changed else np.int64(-1), candidates
 
 
-# Up to so many contacts and notes are sorted without a table by row.
+# Up to so many contacts and notes are sorted by insertion.
 _FEW_ENTRIES = 64
 # A contact of two shapes takes about as long as so many comparisons of boxes.
 _TESTS_EACH = 16
 
 
 @inline
-def _goes_first(keys, ranks, k, m):
-    return keys[k] < keys[m] or (keys[k] == keys[m] and ranks[k] < ranks[m])
-
-
-@inline
-def _sort_run(order, begin, end, keys, ranks):
-    """Sort entries (D. L. Shell, 1959): of few, or nearly in order."""
-    gap = np.int64(1)
-    while gap < (end - begin) // 24:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for p in range(begin + gap, end):
-            k, place = order[p], p
-            while place >= begin + gap and _goes_first(keys, ranks, k, order[place - gap]):
-                order[place] = order[place - gap]
-                place -= gap
-            order[place] = k
-        gap //= 3
-
-
-@inline
-def _in_order(keys, ranks, count, rows, order):
-    """Write the entries in the order of their keys and ranks; the keys are of bodies below ``rows``."""
-    if count <= _FEW_ENTRIES:
-        for k in range(count):
-            order[k] = k
-        _sort_run(order, 0, count, keys, ranks)
+def _in_order(keys, count, order):
+    """Write the entries in the order of their keys; of equal keys as they come."""
+    if count > _FEW_ENTRIES:
+        sort_keys(keys, count, np.empty((2, count), np.int64), np.empty(DIGITS, np.int64), order)
         return
-    work = np.zeros(rows + 1, np.int64)
     for k in range(count):
-        work[(keys[k] >> 32) + 1] += 1
-    for row in range(1, work.shape[0]):
-        work[row] += work[row - 1]
-    for k in range(count):
-        row = keys[k] >> 32
-        order[work[row]] = k
-        work[row] += 1
-    begin = np.int64(0)
-    for row in range(work.shape[0] - 1):
-        end = work[row]
-        if end - begin > 1:
-            _sort_run(order, begin, end, keys, ranks)
-        begin = end
+        place = k
+        while place > 0 and keys[order[place - 1]] > keys[k]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = k
 
 
 @inline
@@ -622,7 +586,8 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
     changed = np.int64(changed if changed >= 0 else those.shape[0])
     pairs = near[3].shape[0] if changed > 0 else 0
     entries = pairs + notes.shape[0]
-    keys, ranks, order = np.empty(entries, np.int64), np.empty(entries, np.int64), np.empty(entries, np.int64)
+    keys, ranks = np.empty(entries, np.int64), np.empty(entries, np.int64)
+    order = np.zeros(entries, np.int64)  # rows, also where a signal ends sorting
     contacts, count, candidates = np.empty((pairs, 3), np.float64), np.int64(0), np.int64(0)
     if changed > 0:
         wants = bits, group, category, mask
@@ -632,16 +597,18 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
         nothing = order[:0]
         return SEARCH, before, before, (nothing, nothing, nothing, nothing), (count, candidates), those
     last = np.int64(notes.shape[0])
-    for k in range(last):
+    for turn in range(2 * last):
+        # The last way in which one stopped the other counts, and then the first in which it was crossed.
+        k = last - 1 - turn if turn < last else turn - last
+        if (notes[k, 6] == float(STOPPED)) != (turn < last):
+            continue
         i, j = np.int64(notes[k, 0]), np.int64(notes[k, 1])
         same = alive[i] and alive[j] and serial[i] == notes[k, 2] and serial[j] == notes[k, 3]
         if not same or (static[i] and static[j]) or not _are_wanted(i, j, bits, group, category, mask):
             continue
-        keys[count] = min(i, j) << 32 | max(i, j)
-        # The last way in which one stopped the other counts, and the first in which it was crossed.
-        ranks[count] = last - k if notes[k, 6] == float(STOPPED) else last + 1 + k
+        keys[count], ranks[count] = min(i, j) << 32 | max(i, j), last - k if turn < last else last + 1 + k
         count += 1
-    _in_order(keys, ranks, count, rows, order)
+    _in_order(keys, count, order)
 
     most = ids.shape[0] + count
     new_ids, new_groups = np.empty((most, 2), np.int32), np.empty((most, 2), np.int32)

@@ -12,7 +12,7 @@ that of two points, and as rounding is monotone, no rounded square is beyond the
 
 import numpy as np
 
-from broadphase.kernels.machine.interrupts import OFTEN, goes_on
+from broadphase.kernels.arrays.passes import looked
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.simd import (
     LANES,
@@ -25,7 +25,7 @@ from broadphase.kernels.machine.simd import (
     splat,
     store,
 )
-from broadphase.kernels.points.distance import plus, size, times
+from broadphase.kernels.points.distance import gaps, plus, times
 
 _MOST_OPEN = 16 * LANES
 
@@ -79,10 +79,7 @@ def _squares_of_boxes(edges, highs, i, others, at, around, shift, factor):
 def _squares_of_points(columns, i, others, at, around, shift, factor):
     squares = splat(columns.dtype.type(0))
     for axis in range(columns.shape[0]):
-        gap = size(load(others, axis, at) - splat(columns[axis, i] - shift[axis]))
-        if around[axis] < np.inf:
-            gap = smaller(gap, splat(around[axis]) - gap)
-        gap = times(gap, splat(factor))
+        gap = times(gaps(others, axis, at, columns[axis, i] - shift[axis], around[axis]), splat(factor))
         squares = plus(squares, times(gap, gap))
     return squares
 
@@ -136,17 +133,12 @@ def count_within(tree, n, others, m, among, around, shift, factor, bounds, begin
         held, waiting = _points_in(n, 0, a), 1
         stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = others.levels.shape[0] - 2, 0, 0, number
         while waiting > 0:
-            if tests > checked + OFTEN:
-                checked = tests
-                if not goes_on():
-                    return found
+            checked = looked(tests, checked)
+            if checked < 0:
+                return found
             waiting -= 1
-            level, group, first, last = (
-                stack[waiting, 0],
-                stack[waiting, 1],
-                stack[waiting, 2],
-                stack[waiting, 3],
-            )
+            level, group = stack[waiting, 0], stack[waiting, 1]
+            first, last = stack[waiting, 2], stack[waiting, 3]
             at, leaves, ours = others.levels[level] + group * LANES, np.int64(0), np.int64(-1)
             lanes = np.int64((1 << max(min(_nodes(m, level) - group * LANES, LANES), 0)) - 1)
             if among:  # those that follow, and the one that holds this leaf

@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
-from broadphase.kernels.arrays.sorting import ordered, sort_keys
+from broadphase.kernels.arrays.sorting import ordered, place_among, sort_keys
 from broadphase.kernels.boxes.queries import insert_nearest
 from broadphase.kernels.machine.jit import inline, jit, numbers
 from broadphase.kernels.machine.memory import few, many, one_row
@@ -200,14 +200,7 @@ def _places_of(points, columns, order, axis, among):
         if among:
             places[order[0, i]] = i
             continue
-        first, last = np.int64(0), np.int64(m - 1)
-        while first < last:
-            middle = (first + last) >> 1
-            if columns[axis, middle] < points[i, axis]:
-                first = middle + 1
-            else:
-                last = middle
-        places[i] = first
+        places[i] = place_among(columns[axis], points[i, axis], m - 1)
     return places
 
 

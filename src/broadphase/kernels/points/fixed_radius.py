@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from broadphase.kernels.arrays.growing import with_columns
-from broadphase.kernels.arrays.passes import answers_at
+from broadphase.kernels.arrays.passes import answers_at, looked
 from broadphase.kernels.arrays.results import mark, put_marked, rank, result
-from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import always_inline, holds_gil, inline, jit, rows, unsigned
 from broadphase.kernels.machine.memory import AHEAD, one_row, prefetch, some_rows
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, smaller, splat, store
@@ -409,10 +408,9 @@ def search_near(cells, queries, rule, rows, ids, squares, base, begin, end, limi
         if found > limit:
             break
         made = tests + _WRITTEN * found
-        if made > checked + OFTEN:
-            checked = made
-            if not goes_on():
-                break
+        checked = looked(made, checked)
+        if checked < 0:
+            break
     return ids, squares, found
 
 
@@ -562,10 +560,9 @@ def put_rows(order, sort, finds, points, others, around, scale, first, last, at,
     low, high = splat(kind(least)), splat(kind(largest))
     roots, checked = np.empty((1, RANKED + LANES), squares.dtype), at
     for turn in range(first, last):
-        if at > checked + OFTEN:
-            checked = at
-            if not goes_on():
-                break
+        checked = looked(at, checked)
+        if checked < 0:
+            break
         i = np.int64(order[turn]) if order.shape[0] > 0 else np.int64(turn)
         if turn + _AHEAD < last and sort:
             # The finds are in the order of the cells: without prefetching, half of the time is spent waiting

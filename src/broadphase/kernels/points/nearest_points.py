@@ -13,9 +13,10 @@ import numpy as np
 
 from broadphase.kernels.arrays.passes import answers_at
 from broadphase.kernels.arrays.results import result
+from broadphase.kernels.arrays.sorting import place_among
 from broadphase.kernels.boxes.queries import distance_to_box, insert_nearest, is_live, passes
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
-from broadphase.kernels.machine.jit import always_inline, common, holds_gil, inline, jit, rows, unsigned
+from broadphase.kernels.machine.jit import always_inline, holds_gil, inline, jit, rows, unsigned
 from broadphase.kernels.machine.memory import many, one_row, with_columns
 from broadphase.kernels.machine.simd import (
     LANES,
@@ -148,7 +149,7 @@ def take_in_order(points, envs, order, scale, begin, end, columns, own):
 
 
 @inline
-def _enclose(columns, highs, first, last, boxes, at):
+def enclose(columns, highs, first, last, boxes, at):
     """Write the box around the columns ``first .. last - 1``; upper edges are the rows from ``highs`` on."""
     dim = boxes.shape[0] // 2
     for axis in range(dim):
@@ -167,7 +168,7 @@ def bound_tree(columns, own, n, levels, boxes, worlds):
     dim = boxes.shape[0] // 2
     for leaf in range((n + LANES - 1) // LANES):
         first, last = leaf * LANES, min((leaf + 1) * LANES, n)
-        _enclose(columns, columns.shape[0] - dim, first, last, boxes, leaf)
+        enclose(columns, columns.shape[0] - dim, first, last, boxes, leaf)
         if worlds.shape[1] > 0:
             worlds[0, leaf], worlds[1, leaf] = own[1, first], own[1, last - 1]
         if not answers_at(leaf):
@@ -176,9 +177,9 @@ def bound_tree(columns, own, n, levels, boxes, worlds):
         begin, end = levels[level - 1], levels[level]
         for node in range((end - begin) // LANES):
             first = begin + node * LANES
-            _enclose(boxes, dim, first, first + LANES, boxes, end + node)
+            enclose(boxes, dim, first, first + LANES, boxes, end + node)
             if worlds.shape[1] > 0:
-                _enclose(worlds, 1, first, first + LANES, worlds, end + node)
+                enclose(worlds, 1, first, first + LANES, worlds, end + node)
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -393,19 +394,6 @@ def _take_nearest(query, search, scratch, ready, held):
     return _keep_nearest(distances, ids, held, search.wanted)
 
 
-@common
-def _place_among(known, key):
-    """How many of the known keys are less than a key."""
-    first, last = np.int64(0), np.int64(known.shape[0])
-    while first < last:
-        middle = (first + last) >> 1
-        if known[middle] < key:
-            first = middle + 1
-        else:
-            last = middle
-    return first
-
-
 @inline
 def _near_on_the_curve(held_points, place, query, search, bound, scratch):
     """How far the wanted points are at most, by those next to a place on the curve; inf if they are fewer."""
@@ -490,7 +478,7 @@ def _search_along(
             while True:
                 if sure:
                     bound = kind(np.inf)
-                    place = turn if same else _place_among(known, keys[turn])
+                    place = turn if same else place_among(known, keys[turn], known.shape[0])
                     must = min(must, _near_on_the_curve(held_points, place, query, search, bound, scratch))
                     limit = must
                 bound = _bound(limit, scale.factor, kind, more, least)
@@ -540,22 +528,9 @@ def _search_along(
 
 @jit
 def search_points(
-    tree,
-    count,
-    scale,
-    r,
-    points,
-    others,
-    sorted_queries,
-    known,
-    keys,
-    begin,
-    end,
-    wanted,
-    scratch,
-    ids,
+    tree, count, scale, r, points, others, sorted_queries, known, keys, begin, end, wanted, scratch, ids,
     distances,
-):
+):  # fmt: skip
     """The nearest of the query points ``begin .. end - 1`` along the curve; how many comparisons were made.
 
     ``points`` and ``others`` are the query points and those that the ``tree`` holds ``count`` of, as they

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger as larger_rows
-from broadphase.kernels.arrays.passes import PIECE
+from broadphase.kernels.arrays.passes import PIECE, looked
 from broadphase.kernels.arrays.results import put_row
 from broadphase.kernels.boxes.overlap import SHARED, lanes_that_meet, overlap
 from broadphase.kernels.boxes.queries import (
@@ -26,7 +26,7 @@ from broadphase.kernels.boxes.queries import (
     ray_distance,
     write_normal,
 )
-from broadphase.kernels.machine.interrupts import OFTEN, goes_on
+from broadphase.kernels.machine.interrupts import goes_on
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.memory import few, one_row, some_rows
 from broadphase.kernels.machine.simd import (
@@ -40,6 +40,7 @@ from broadphase.kernels.machine.simd import (
     store,
 )
 from broadphase.kernels.points.distance import chosen, over, plus, root, size, smallest, times
+from broadphase.kernels.points.nearest_points import enclose
 
 # With 32 to 64 boxes a world its nodes cost twice as much as all its boxes; from 128 to 256 rays would gain
 # from more, and box queries and the nearest from less.
@@ -112,14 +113,10 @@ def lay_worlds(boxes, ids, starts, firsts, begin, end, columns, names, tops, slo
             below, base = base, at
             for node in range((base - below) // LANES):
                 first = below + node * LANES
-                for axis in range(dim):
-                    low, high = columns[axis, first], columns[dim + axis, first]
-                    for k in range(first + 1, first + LANES):
-                        low = min(low, columns[axis, k])
-                        high = max(high, columns[dim + axis, k])
-                    columns[axis, at], columns[dim + axis, at] = low, high
-                    if below == firsts[w] and np.float64(high) - np.float64(low) < np.inf:
-                        width += np.float64(high) - np.float64(low)
+                enclose(columns, dim, first, first + LANES, columns, at)
+                for axis in range(dim if below == firsts[w] else 0):
+                    side = np.float64(columns[dim + axis, at]) - np.float64(columns[axis, at])
+                    width += side if side < np.inf else 0.0
                 names[0, at] = ~first
                 at += 1
             at = base + whole(at - base)
@@ -324,10 +321,9 @@ def first_hits(
         k = (q - begin) % BLOCK
         if k == 0:
             _prepare(rays, q, end, exact, rough)
-            if tests > checked + OFTEN:
-                checked = tests
-                if not goes_on():
-                    break
+            checked = looked(tests, checked)
+            if checked < 0:
+                break
         for column in range(2 * dim + 1):
             ray[column] = exact[column, k]
         own, asked = ignored[q] if ignored.shape[0] > 0 else -1, np.int64(rays[q, 2 * dim + 1])
@@ -442,10 +438,9 @@ def _search(worlds, boxes, categories, masks, queries, by_ray, how, scratch, row
                     put_row(rows, found, q, name)
                     found += 1
             at += LANES
-        if tests > checked + OFTEN:
-            checked = tests
-            if not goes_on():
-                break
+        checked = looked(tests, checked)
+        if checked < 0:
+            break
     return rows, found, tests
 
 
@@ -480,10 +475,9 @@ def search_nearest(
     around = few(6, np.float32)
     tests = checked = np.int64(0)
     for q in range(first, last):
-        if tests > checked + OFTEN:
-            checked = tests
-            if not goes_on():
-                break
+        checked = looked(tests, checked)
+        if checked < 0:
+            break
         for axis in range(dim):
             around[2 * axis] = -rounded_down(-points[q, axis])
             around[2 * axis + 1] = rounded_down(points[q, axis])

@@ -162,35 +162,23 @@ def part_shadows(best, nx, ny, a_lo, a_hi, b_lo, b_hi, offset, touching):
 
 
 @inline
-def polygon_polygon(ax, ay, a_points, a_axes, bx, by, b_points, b_axes, touching):
-    """Two convex polygons: points relative to their positions, and one axis for each edge."""
-    dx = bx - ax
-    dy = by - ay
-    best = (True, 0.0, 0.0, math.inf)
-    for k in range(a_axes.shape[0] + b_axes.shape[0]):
-        axis = a_axes[k] if k < a_axes.shape[0] else b_axes[k - a_axes.shape[0]]
-        nx, ny = axis[0], axis[1]
-        a_lo, a_hi = span_of_points(a_points, nx, ny)
-        b_lo, b_hi = span_of_points(b_points, nx, ny)
-        best = part_shadows(best, nx, ny, a_lo, a_hi, b_lo, b_hi, dx * nx + dy * ny, touching)
-        if not best[0]:
-            return best
-    return best
-
-
-@inline
-def polygon_box(x, y, points, axes, left, top, width, height, touching):
-    """A convex polygon against a box: the axes x and y, then the polygon's own."""
-    dx = left - x
-    dy = top - y
-    best = (True, 0.0, 0.0, math.inf)
-    for k in range(axes.shape[0] + 2):
-        if k < 2:
-            nx, ny = 1.0 - k, 1.0 * k
+def polygon_contact(a, i, b, j, touching):
+    """A convex polygon against another or a box, whose axes are x and y: one axis for each edge of both."""
+    dx, dy, best = b.x[j] - a.x[i], b.y[j] - a.y[i], (True, 0.0, 0.0, math.inf)
+    points, axes, others, other_axes = points_of(a, i), axes_of(a, i), points_of(b, j), axes_of(b, j)
+    own, is_box = axes.shape[0], b.kinds[j] == BOX
+    for k in range(own + (2 if is_box else other_axes.shape[0])):
+        if k < own:
+            nx, ny = axes[k, 0], axes[k, 1]
+        elif is_box:
+            nx, ny = 1.0 - (k - own), 1.0 * (k - own)
         else:
-            nx, ny = axes[k - 2, 0], axes[k - 2, 1]
+            nx, ny = other_axes[k - own, 0], other_axes[k - own, 1]
         a_lo, a_hi = span_of_points(points, nx, ny)
-        b_lo, b_hi = span_of_box(width, height, nx, ny)
+        if is_box:
+            b_lo, b_hi = span_of_box(b.width[j], b.height[j], nx, ny)
+        else:
+            b_lo, b_hi = span_of_points(others, nx, ny)
         best = part_shadows(best, nx, ny, a_lo, a_hi, b_lo, b_hi, dx * nx + dy * ny, touching)
         if not best[0]:
             return best
@@ -250,14 +238,9 @@ def circle_polygon(x, y, radius, polygon_x, polygon_y, points, axes, touching):
 @inline
 def _shadow(table, i, nx, ny):
     """The projection of a core on an axis, relative to its position."""
-    x, y = corner_at(table, i, 0)
-    lo = x * nx + y * ny
-    hi = lo
-    for k in range(1, corners(table, i)):
-        x, y = corner_at(table, i, k)
-        at = x * nx + y * ny
-        lo, hi = min(lo, at), max(hi, at)
-    return lo, hi
+    if table.kinds[i] == BOX:
+        return span_of_box(table.width[i], table.height[i], nx, ny)
+    return (0.0, 0.0) if table.kinds[i] == CIRCLE else span_of_points(points_of(table, i), nx, ny)
 
 
 @inline
@@ -421,10 +404,7 @@ def _in_order(a, i, b, j, touching):
         return circle_polygon(ax, ay, radius, bx, by, points_of(b, j), axes_of(b, j), touching)
     if a.kinds[i] == BOX:
         return box_box(ax, ay, ax + a.width[i], ay + a.height[i], bx, by, b_right, b_bottom, touching)
-    points, axes = points_of(a, i), axes_of(a, i)
-    if b.kinds[j] == BOX:
-        return polygon_box(ax, ay, points, axes, bx, by, b.width[j], b.height[j], touching)
-    return polygon_polygon(ax, ay, points, axes, bx, by, points_of(b, j), axes_of(b, j), touching)
+    return polygon_contact(a, i, b, j, touching)
 
 
 @holds_gil

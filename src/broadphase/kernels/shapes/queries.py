@@ -293,22 +293,7 @@ def nearest_of_rows(rows, spots, table, ids, found):
 # The results of a broad phase near a place, as rows of a table of shapes: collected, sorted, filtered.
 
 
-FEW = 64  # up to this many are sorted here; more, the caller sorts
-
-
-@inline
-def sort_near(near, count):
-    """Sort ascending, by insertion among rows that are ever closer together (D. L. Shell, 1959)."""
-    gap = 40 if count > 120 else 13 if count > 40 else 4 if count > 12 else 1
-    while gap > 0:
-        for k in range(gap, count):
-            row = near[k]
-            at = k
-            while at >= gap and near[at - gap] > row:
-                near[at] = near[at - gap]
-                at -= gap
-            near[at] = row
-        gap //= 3
+FEW = 64  # up to this many are sorted in kernels; more, the caller sorts
 
 
 @jit

@@ -193,12 +193,7 @@ def meets(outline, x, y, points, ends, hits):
     count, low = 0, 0
     for k in range(ends.shape[0]):
         high = ends[k]
-        hits[k] = (
-            outline.shape[0] > 0
-            and high > low
-            and not _are_parted(outline, x, y, points, low, high, outline, x, y, 0, outline.shape[0])
-            and not _are_parted(outline, x, y, points, low, high, points, 0.0, 0.0, low, high)
-        )
+        hits[k] = _overlap(outline, x, y, points, low, high)
         count += hits[k]
         low = high
     return count
@@ -225,17 +220,8 @@ def pairs_that_meet(sprites, others, pairs):
         begin = sprites.ends[i - 1] if i > 0 else np.int64(0)
         low = others.ends[j - 1] if j > 0 else np.int64(0)
         outline, high = sprites.corners[begin : sprites.ends[i]], others.ends[j]
-        hits[k] = (
-            not (along_x > squared or along_y > squared or along_x + along_y > squared)
-            and outline.shape[0] > 0
-            and high > low
-            and not _are_parted(
-                outline, 0.0, 0.0, others.corners, low, high, outline, 0.0, 0.0, 0, outline.shape[0]
-            )
-            and not _are_parted(
-                outline, 0.0, 0.0, others.corners, low, high, others.corners, 0.0, 0.0, low, high
-            )
-        )
+        near = not (along_x > squared or along_y > squared or along_x + along_y > squared)
+        hits[k] = near and _overlap(outline, 0.0, 0.0, others.corners, low, high)
     return hits
 
 
@@ -271,6 +257,16 @@ def _normal(points, i, begin, end, x, y):
     """The normal of the edge that begins at row i of points that are moved by x and y."""
     j = i + 1 if i + 1 < end else begin
     return (points[j, 1] + y) - (points[i, 1] + y), (points[i, 0] + x) - (points[j, 0] + x)
+
+
+@inline
+def _overlap(outline, x, y, points, low, high):
+    """Whether an outline, moved by x and y, overlaps another; without corners it overlaps nothing."""
+    if outline.shape[0] == 0 or high == low:
+        return False
+    if _are_parted(outline, x, y, points, low, high, outline, x, y, 0, outline.shape[0]):
+        return False
+    return not _are_parted(outline, x, y, points, low, high, points, 0.0, 0.0, low, high)
 
 
 @inline

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
-from broadphase.kernels.machine.interrupts import OFTEN, goes_on
+from broadphase.kernels.arrays.passes import looked
 from broadphase.kernels.machine.jit import common, inline, jit, unsigned
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.tiles.grid import cell_at, edge, sides_at
@@ -191,10 +191,9 @@ def find_distances(grid, wide, high, diagonal, cost, goals, farthest):
     looks = checked = np.int64(0)
     while True:
         looks += LOOKS
-        if looks > checked + OFTEN:
-            checked = looks
-            if not goes_on():
-                break
+        checked = looked(looks, checked)
+        if checked < 0:
+            break
         if weighted:
             if count == 0:
                 break
@@ -317,10 +316,9 @@ def find_path(grid, wide, high, diagonal, cost, goals, column, row):
     looks = checked = np.int64(0)
     while waiting > 0:
         looks += LOOKS
-        if looks > checked + OFTEN:
-            checked = looks
-            if not goes_on():
-                break
+        checked = looked(looks, checked)
+        if checked < 0:
+            break
         key, node = heap[0, 0], np.int64(heap[0, 1])
         _drop_first(heap, waiting)
         waiting -= 1

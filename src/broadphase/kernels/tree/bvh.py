@@ -17,7 +17,7 @@ not by quickselect, so no input makes it slower than that.
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
-from broadphase.kernels.arrays.passes import PIECE, answers
+from broadphase.kernels.arrays.passes import PIECE, answers, looked
 from broadphase.kernels.arrays.results import LEAST_CAPACITY, put
 from broadphase.kernels.arrays.sorting import bits_of, ordered
 from broadphase.kernels.boxes.overlap import (
@@ -448,10 +448,9 @@ def join_leaf_pairs(
         tests += made
         if found > limit:
             break
-        if tests > checked + OFTEN:
-            checked = tests
-            if not goes_on():
-                break
+        checked = looked(tests, checked)
+        if checked < 0:
+            break
     return out, found, tests
 
 

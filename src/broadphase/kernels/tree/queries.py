@@ -6,6 +6,7 @@ import numpy as np
 
 from broadphase.kernels.arrays.growing import larger as larger_rows
 from broadphase.kernels.arrays.growing import with_room
+from broadphase.kernels.arrays.passes import looked
 from broadphase.kernels.arrays.results import (
     RANKED,
     STACK_CAPACITY,
@@ -29,7 +30,6 @@ from broadphase.kernels.boxes.queries import (
     write_normal,
 )
 from broadphase.kernels.machine.floats import next_down, next_up
-from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import always_inline, holds_gil, inline, jit, numbers, rows
 from broadphase.kernels.machine.memory import AHEAD, few, many, one_row, prefetch, some_rows, with_columns
 from broadphase.kernels.machine.simd import (
@@ -172,11 +172,8 @@ def search_boxes(edges, children, boxes, categories, masks, queries, touching, c
     most, columns = min(last, BLOCK), boxes.shape[1]
     # The memory for one query is on the stack: allocating would take as long as the search.
     limits, starts = one_row(columns, edges.dtype), many(_ENDS, np.int64)
-    queue, grouped, words = (
-        some_rows(1, STACK_CAPACITY, np.int32),
-        some_rows(2, 1, np.int32),
-        few(0, np.uint64),
-    )
+    queue, grouped = some_rows(1, STACK_CAPACITY, np.int32), some_rows(2, 1, np.int32)
+    words = few(0, np.uint64)
     if not one:
         limits = np.empty((most, columns), edges.dtype)
         queue = np.empty((2, min(last * _EACH, QUEUE_CAPACITY)), np.int32)
@@ -219,10 +216,9 @@ def search_boxes(edges, children, boxes, categories, masks, queries, touching, c
         found += end - begin
         if 3 * (end + made // WIDTH) < queue.shape[1]:
             block = min(2 * count, most)
-        if tests > checked + OFTEN:
-            checked = tests
-            if not goes_on():
-                break
+        checked = looked(tests, checked)
+        if checked < 0:
+            break
     ids = result(found if one else 0, np.int32)
     for k in range(len(ids)):
         i = queue[0, begin + k]
@@ -433,10 +429,9 @@ def search_firsts(
                 normals[q, axis] = 0.0
             if hit >= 0 and normals.shape[1] > 0:
                 write_normal(boxes, hit, prepared[:-1, k], distance, normals[q])
-        if tests > checked + OFTEN:
-            checked = tests
-            if not goes_on():
-                break
+        checked = looked(tests, checked)
+        if checked < 0:
+            break
     return tests, hit, distance, normal[0], normal[1], normal[2]
 
 
@@ -473,10 +468,9 @@ def search_rays(edges, children, boxes, categories, masks, rays, touching, categ
                             rows = larger_rows(rows, found)
                         put_row(rows, found, q, child)
                         found += 1
-        if tests > checked + OFTEN:
-            checked = tests
-            if not goes_on():
-                break
+        checked = looked(tests, checked)
+        if checked < 0:
+            break
     return rows, found, tests
 
 
@@ -595,10 +589,9 @@ def search_nearest(edges, children, boxes, categories, masks, points, category, 
         for place in range(kept, k):
             ids[q, place], distances[q, place] = -1, np.inf
         tests += made
-        if tests > checked + OFTEN:
-            checked = tests
-            if not goes_on():
-                break
+        checked = looked(tests, checked)
+        if checked < 0:
+            break
     return own, far, tests
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import answers_at
-from broadphase.kernels.arrays.results import STACK_CAPACITY, STACK_ROWS, result
+from broadphase.kernels.arrays.results import STACK_CAPACITY, STACK_ROWS, result, sort_few
 from broadphase.kernels.boxes.queries import insert_nearest, ray_distance, set_array
 from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.interrupts import goes_on
@@ -24,7 +24,6 @@ from broadphase.kernels.shapes.queries import (
     is_box_crossed,
     place_nearest,
     ray_of,
-    sort_near,
 )
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bounds_of, bounds_overlap
 from broadphase.kernels.tree.dynamic_tree import (
@@ -124,7 +123,7 @@ def _overlapping(trees, waiting, limits, queue, query, shapes, rules, near):
         if fits(rules, row) and (known or contact_of(query, 0, shapes, row, False)[0]):
             near[0, count] = row
             count += 1
-    sort_near(near[0], count)
+    sort_few(near[0], count)
     return found if found < 0 else count
 
 
@@ -158,11 +157,8 @@ def put_overlapping(trees, waiting, place, is_sized, radius, shapes, rules, bodi
     """
     count, sides = length_of(place), few(4, np.float64)
     limits, queue = one_row(4, np.float64), some_rows(1, STACK_CAPACITY, np.int32)
-    near, edges, no_points = (
-        some_rows(1, STACK_ROWS, np.int32),
-        some_rows(4, 1, np.float64),
-        one_row(2, np.float64),
-    )
+    near, edges = some_rows(1, STACK_ROWS, np.int32), some_rows(4, 1, np.float64)
+    no_points = one_row(2, np.float64)
     query = _one_shape(few(1, np.uint8), edges, few(1, np.int64), no_points)
     if not (count == 4 or count == 2) or not read_numbers(place, sides[:count]):
         return False
