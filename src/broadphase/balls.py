@@ -129,10 +129,10 @@ class BallSimulation:
             self._velocities = vectors(velocities, count, "velocities", WAYS)
         self._held = np.zeros(count, np.bool_)
         self._targets = np.zeros((count, 2))
-        self._boxes = np.empty((count, 4))
         self._positions = wrapped(self._positions, np.array(self._period))
         self._pairs: PairArray | None = None
-        self._write_boxes()
+        reach = self._radii[:, None]
+        self._boxes = np.hstack((self._positions - reach, self._positions + reach))
         self.use(index)
 
     def use(self, index: Choice | Index) -> None:
@@ -202,10 +202,6 @@ class BallSimulation:
         kernel.advance_balls(*balls, self._held, self._targets, world, dt, self._restitution, self._boxes)
         self._index.update(self._boxes)
         self._candidates, self._pairs = _candidates(self._index), None
-
-    def _write_boxes(self) -> None:
-        self._boxes[:, :2] = self._positions - self._radii[:, None]
-        self._boxes[:, 2:] = self._positions + self._radii[:, None]
 
     # ---- state
 

@@ -29,11 +29,8 @@ Progress = Callable[[int, int], None]
 
 STANDARD = "-"
 WITH_PYARROW = {
-    ".parquet": "Parquet",
-    ".pq": "Parquet",
-    ".arrow": "Arrow",
-    ".feather": "Arrow",
-    ".ipc": "Arrow",
+    **dict.fromkeys((".parquet", ".pq"), "Parquet"),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), "Arrow"),
 }
 _KINDS = {
     **dict.fromkeys((".csv", ".txt", ".tsv", ".tab"), "text"),

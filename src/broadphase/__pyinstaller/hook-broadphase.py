@@ -21,17 +21,7 @@ hiddenimports = collect_submodules("broadphase", filter=lambda name: not name.st
 excludedimports = [
     *("numba", "llvmlite", "warp", "cupy", "torch", "jax"),
     *("arcade", "pyglet", "pygame", "esper", "mesa", "ase", "freud"),
-    *(
-        "pyarrow",
-        "dask",
-        "distributed",
-        "fsspec",
-        "pandas",
-        "polars",
-        "geopandas",
-        "shapely",
-        "scipy",
-        "networkx",
-    ),
+    *("pyarrow", "dask", "distributed", "fsspec", "pandas", "polars", "geopandas", "shapely"),
+    *("scipy", "networkx"),
     *("matplotlib", "rich", "cyclopts", "zstandard", "PIL"),
 ]

@@ -396,4 +396,4 @@ def _map_of(
 
 
 _RULES = BlockingRules("solid", "one_way", False, False)
-_TILESET = Tileset("", (0.0, 0.0), "unspecified", False)
+_TILESET = Tileset((0.0, 0.0), "unspecified", False)

@@ -674,7 +674,8 @@ def draw_boxes(
     width : int
         The width of the lines in pixels; 0 fills the boxes.
     """
-    for left, top, right, bottom in _on_screen(boxes, camera).tolist():
+    edges = np.clip(_read(boxes) - np.array([*camera, *camera], np.float64), -_FAR, _FAR)
+    for left, top, right, bottom in edges.tolist():
         area = (round(left), round(top), max(round(right - left), 1), max(round(bottom - top), 1))
         _pygame.draw.rect(surface, color, area, width)
 
@@ -722,10 +723,6 @@ def _read(boxes: Any) -> BoxArray:
             ends = rects[:, :2] + rects[:, 2:]
             boxes = np.hstack((np.minimum(rects[:, :2], ends), np.maximum(rects[:, :2], ends)))
     return as_boxes(arrays.settled(boxes, "boxes", arrays.BOXES))
-
-
-def _on_screen(boxes: Any, camera: Point) -> BoxArray:
-    return np.clip(_read(boxes) - np.array([*camera, *camera], np.float64), -_FAR, _FAR)
 
 
 def _font(size: int) -> Any:

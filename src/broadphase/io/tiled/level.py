@@ -35,15 +35,9 @@ from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, SIDES, TOP
 CORNERS = 32
 """Corners of a polygon that replaces an ellipse; they lie on the ellipse."""
 _ANCHORS = {
-    "topleft": (0.0, 0.0),
-    "top": (0.5, 0.0),
-    "topright": (1.0, 0.0),
-    "left": (0.0, 0.5),
-    "center": (0.5, 0.5),
-    "right": (1.0, 0.5),
-    "bottomleft": (0.0, 1.0),
-    "bottom": (0.5, 1.0),
-    "bottomright": (1.0, 1.0),
+    row + column or "center": (x, y)
+    for y, row in ((0.0, "top"), (0.5, ""), (1.0, "bottom"))
+    for x, column in ((0.0, "left"), (0.5, ""), (1.0, "right"))
 }
 """The point of a tile object that is at its position; unless its tileset says it, the lower left corner."""
 _QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))

@@ -74,7 +74,6 @@ class Tile(NamedTuple):
 class Tileset(NamedTuple):
     """A tileset, as far as its tiles share it."""
 
-    name: str
     offset: Point
     """The offset with which its tiles are drawn."""
     alignment: str
@@ -124,11 +123,6 @@ class TileLayer(NamedTuple):
     """Column and row are those of its first cell; layers of infinite maps begin anywhere."""
     offset: Point
     """In pixels, with the offsets of the groups that contain it."""
-
-    @property
-    def numbers(self) -> npt.NDArray[np.uint32]:
-        """The numbers of the tiles, without the bits for their turns."""
-        return self.cells & NUMBER
 
 
 class ObjectLayer(NamedTuple):
@@ -349,7 +343,7 @@ class _TileNumbers:
                 f"{where} has the tile {number}, which is in no tileset: it is read without a picture",
                 stacklevel=2,
             )
-            return Tile(where, "", {}, (0.0, 0.0), (), Tileset("", (0.0, 0.0), "unspecified", False))
+            return Tile(where, "", {}, (0.0, 0.0), (), Tileset((0.0, 0.0), "unspecified", False))
         return self.plain[max(firsts)]
 
 
@@ -450,7 +444,7 @@ class _Reader:
         name = documents.text(tileset, "name", f"{source_name}: tileset")
         place = f"{source_name}: tileset {shown(name)}"
         first = documents.whole(raw, "firstgid", place, least=1)
-        shared = _shared(tileset, name, place)
+        shared = _shared(tileset, place)
         size = documents.point(tileset, ("tilewidth", "tileheight"), place, 0.0, least=0.0)
         numbered.plain[first] = Tile(place, "", {}, size, (), shared)
         if not tileset.get("tiles") and tileset.get("tileproperties"):
@@ -558,10 +552,9 @@ def _described(layer: Node, name: str, where: str) -> tuple[str, str, str, Mappi
     return where, name, documents.class_of(layer, where, "class"), documents.properties(layer, where)
 
 
-def _shared(tileset: Node, name: str, where: str) -> Tileset:
+def _shared(tileset: Node, where: str) -> Tileset:
     raw = documents.node(tileset.get("tileoffset") or {}, f"{where}, tileoffset")
     return Tileset(
-        name,
         documents.point(raw, ("x", "y"), where, 0.0),
         documents.text(tileset, "objectalignment", where, "unspecified"),
         documents.text(tileset, "tilerendersize", where, "tile") == "grid",
