@@ -211,7 +211,7 @@ def test_tags_that_are_used_once_are_forgotten():
         world.on(("x", number)[0], number).remove()
     assert len(world._state.store.tag_sets.groups) < 200
     assert len(world._state.store.tag_sets.heard_now.bit_of) == 2
-    assert world._state.store.tag_sets.exact
+    assert world._state.store.tag_sets.heard_now.exact
     world.restore(moment)
     assert kept.tags == {"kept", "a"}
     world.add(Box(0, 0, 1, 1), tag="b")

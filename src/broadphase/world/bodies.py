@@ -60,11 +60,8 @@ class Heard(NamedTuple):
     """A number for each tag; its bit is that modulo 32."""
     hears: dict[Any, int]
     """The bits that a body with a tag hears."""
-
-    @property
-    def exact(self) -> bool:
-        """Whether no two tags share a bit, so that the bits alone decide."""
-        return max(self.bit_of.values(), default=0) < BITS
+    exact: bool = True
+    """Whether no two tags share a bit, so that the bits alone decide."""
 
     def bits_of(self, tags: frozenset[Any]) -> tuple[int, int]:
         """The bits that a body with these tags has, and those that it hears."""
@@ -84,8 +81,6 @@ class TagSets:
         """By number; another list from when some were forgotten."""
         self.bits: Bits = np.zeros((1, 2), np.uint32)
         """``(groups, 2)``: the bits that a group has, and those that it hears."""
-        self.exact = True
-        """See `Heard.exact`."""
         self.heard_now = Heard({}, {})
         """The tags of listeners; see `BodyStore.listen`."""
         self._group_of: dict[frozenset[Any], int] = {frozenset(): 0}
@@ -156,7 +151,7 @@ class TagSets:
         for a, b in pairs:
             for tag, other in ((a, b), (b, a)):
                 hears[tag] = hears.get(tag, 0) | 1 << bit_of[other] % BITS
-        heard = Heard(bit_of, hears)
+        heard = Heard(bit_of, hears, max(bit_of.values(), default=0) < BITS)
         return heard, self._all_bits(self.groups, heard)
 
     def _all_bits(self, groups: list[frozenset[Any]], heard: Heard) -> Bits:
@@ -1062,9 +1057,9 @@ class BodyStore:
         changed = (bits != self.tag_sets.bits).any(axis=1)
         others = rows[changed[self.group[rows]]]
         layers = self.tag_sets.layers_of(self.group[others], self.static[others], bits)
-        tag_sets, exact = self.tag_sets, heard.exact
+        tag_sets = self.tag_sets
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
-        tag_sets.heard_now, tag_sets.bits, tag_sets.exact = heard, bits, exact
+        tag_sets.heard_now, tag_sets.bits = heard, bits
         self.layer[others] = layers
         self.touched[rows] = True
         write()

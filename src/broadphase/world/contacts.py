@@ -347,7 +347,7 @@ class ContactTracker:
     ) -> tuple[HitArrays, HitArrays]:
         """What movers hit and crossed as arrays, from hits as kernels write them; `note` for all of it."""
         store, sets = self._store, self._store.tag_sets
-        if not sets.exact:
+        if not sets.heard_now.exact:
             movers, others = rows[crossed[:, 8].astype(np.int64)], crossed[:, 5].astype(np.int32)
             heard = self.concerned(np.column_stack((movers, others)))
             crossed = crossed[heard | store.sensor[movers] | store.sensor[others]]
@@ -356,8 +356,7 @@ class ContactTracker:
         tags, more = (sets.bits, store.group, store.category, store.mask), (store.renewed, store.serial)
         known = tags, more, self.found.ids, store.space.lengths
         met, passed, notes = kernel.report_hits(rows, responses, CROSS, hits, crossed, *known)
-        if not sets.exact:
-            notes = notes[self.concerned(notes[:, :2].astype(np.int32))]
+        notes = self._wanted_notes(notes)
         if len(notes):
             self.notes.append(notes)
         return _new(HitArrays, met), _new(HitArrays, passed)
@@ -387,7 +386,7 @@ class ContactTracker:
         may: npt.NDArray[np.bool_] = bits[store.group[i], 0] & bits[store.group[j], 1] != 0
         may &= i != j
         may &= (store.category[i] & store.mask[j] != 0) & (store.category[j] & store.mask[i] != 0)
-        if not store.tag_sets.exact:
+        if not store.tag_sets.heard_now.exact:
             places = np.flatnonzero(may)
             may[places] = self._listeners.matcher.concern(store.group[pairs[places]])
         return may
@@ -421,11 +420,17 @@ class ContactTracker:
 
     def _wanted(self, rows: Rows, near: Near) -> Near:
         """What concerns a listener of what is near some rows, where bits alone do not decide that."""
-        if self._store.tag_sets.exact:
+        if self._store.tag_sets.heard_now.exact:
             return near
         counts = np.diff(near.first).astype(np.intp, copy=False)
         pairs = np.column_stack((np.repeat(rows, counts), near.rows))
         return near.at(self.concerned(pairs))
+
+    def _wanted_notes(self, notes: Floats) -> Floats:
+        """The same of notes."""
+        if self._store.tag_sets.heard_now.exact:
+            return notes
+        return notes[self.concerned(notes[:, :2].astype(np.int32))]
 
     # ---- comparing: which pairs began, stayed and ended
 
@@ -442,11 +447,10 @@ class ContactTracker:
         store, before, sets = self._store, self.found, self._store.tag_sets
         one = len(self.notes) == 1  # not copied where all have moved in one call
         notes = np.asarray(self.notes[0]) if one else np.concatenate([_NO_NOTES, *self.notes])
-        if not sets.exact:
-            notes = notes[self.concerned(notes[:, :2].astype(np.int32))]
+        notes = self._wanted_notes(notes)
         near, last = _NOT_SEARCHED, self.searched
         if last is not None and last[4] is matcher and not store.retagged:
-            near = last[:4] if sets.exact else (*last[:2], *self._wanted(last[0], Near(*last[2:4])))
+            near = (*last[:2], *self._wanted(last[0], Near(*last[2:4])))
         columns = store.table.columns, store.marks, (store.alive, store.renewed, store.serial)
         known = *columns, LISTENED, len(store.bodies), store.space.lengths
         others = notes, before[:5], (sets.bits, store.group)

@@ -521,13 +521,6 @@ def _keep(now, place, key, group_i, group_j, nx, ny, depth, overlap):
     normals[place, 0], normals[place, 1], depths[place], overlaps[place] = nx, ny, depth, overlap
 
 
-@inline
-def _keep_ended(now, place, before, b):
-    ids, normals, depths, groups, overlaps = before
-    contact = normals[b, 0], normals[b, 1], depths[b], overlaps[b]
-    _keep(now, place, _key(ids, b), groups[b, 0], groups[b, 1], *contact)
-
-
 # What `renew` returns first: it is done, or needs all pairs of the rows that were touched.
 DONE, SEARCH = 0, 1
 
@@ -578,7 +571,7 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
     touched : i4[1]
         The rows that were touched, if how many was not known.
     """
-    ids, normals, depths, _, overlaps = before
+    ids, normals, depths, were_groups, overlaps = before
     alive, renewed, serial = more
     touched, static = bodies.touched, bodies.static
     bits, group, category, mask = tags[0], tags[1], bodies.category, bodies.mask
@@ -639,7 +632,8 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
         stays = old == key and not (renewed[i] or renewed[j])
         if old <= key and (not stays or rank > last):
             ended[gone] = most - 1 - gone
-            _keep_ended(every, ended[gone], before, b)
+            contact = normals[b, 0], normals[b, 1], depths[b], overlaps[b]
+            _keep(every, ended[gone], old, were_groups[b, 0], were_groups[b, 1], *contact)
             gone += 1
         nx, ny, depth = 0.0, 0.0, 0.0
         if k >= 0 and rank < 0:
