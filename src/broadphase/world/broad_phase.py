@@ -225,7 +225,7 @@ class BroadPhase:
 
     def _gather(self, box: Bounds, layers: int) -> int:
         """`gather` without images."""
-        bits = (layers & _LAYERS[0] > 0) | (layers & _LAYERS[1] > 0) << 1
+        bits = 3 if layers == ALL else (layers & _LAYERS[0] > 0) | (layers & _LAYERS[1] > 0) << 1
         shapes = self._store.table.columns
         count: int = put_in_box(*self.waiting_trees(layers), bits, box, shapes, self.buffers.near)
         if count < 0:

@@ -130,10 +130,10 @@ class Space(Periodic):
 
     def is_inner(self, bounds: Bounds) -> bool:
         """Whether no image of any body, other than the body itself, can touch these bounds."""
+        if not self.periodic:
+            return True
         (left, top), (right, bottom) = self.inner
-        return not self.periodic or (
-            left < bounds[0] and bounds[2] < right and top < bounds[1] and bounds[3] < bottom
-        )
+        return left < bounds[0] and bounds[2] < right and top < bounds[1] and bounds[3] < bottom
 
     def images_of_box(self, box: Bounds) -> list[Bounds]:
         """A box moved by whole periods, wherever it may overlap a body at its place.
