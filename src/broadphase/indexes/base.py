@@ -892,7 +892,13 @@ class Index(ById):
         rays, ignore, env, axes = self._rays_in_rows(env, origin, direction, max_distance, ignore)
         shape = axes or np.shape(env if rays.ndim == 1 else rays[:, 0])
         asked = hits_asked_for(shape, self.dim, arguments.flag(normals, "normals"), dtype, out)
-        found = self._cast(rays, env, ignore, rules, asked)
+        space, rays, single = self._placed(rays, env)
+        ignored = NO_IDS if ignore is None else arguments.as_ignored(ignore, len(rays))
+        found = space.first_hits(rays, ignored, rules, asked)
+        self._space.last = space.last
+        if single:
+            hit = RayHit(found.ids.item(0), found.distances.item(0), tuple(found.normals[0].tolist()))
+            return hit if hit.id >= 0 else None
         return hits_as_asked(found, asked, out, shape, axes)  # type: ignore[no-any-return]
 
     def query_ray(
@@ -922,7 +928,7 @@ class Index(ById):
         TypeError, ValueError
             As of `raycast`.
         """
-        rules = self._rules(category, mask)
+        rules = NO_RULES if category is mask is None else self._rules(category, mask)
         rays, _, env, _ = self._rays_in_rows(env, origin, direction, max_distance)
         space, rays, single = self._placed(rays, env)
         hits = space.all_hits(rays, rules)
@@ -1104,8 +1110,6 @@ class Index(ById):
 
     def _rules(self, category: Any, mask: Any) -> BoxRules:
         """The rules of a query, checked."""
-        if category is mask is None:
-            return NO_RULES
         return (
             NO_RULE if category is None else arguments.bit_set(category, "category"),
             NO_RULE if mask is None else arguments.bit_set(mask, "mask"),
@@ -1144,19 +1148,6 @@ class Index(ById):
         found: Any = space.in_boxes(call, boxes, rules)
         self._space.last = space.last
         return np.ascontiguousarray(found[:, 1]) if single else found
-
-    def _cast(
-        self, query: Rows, env: Any, ignore: Any, rules: BoxRules, asked: RayHits | None
-    ) -> RayHit | RayHits | None:
-        """The first hit of one ray, or of each of many."""
-        space, rays, single = self._placed(query, env)
-        ignored = NO_IDS if ignore is None else arguments.as_ignored(ignore, len(rays))
-        hits = space.first_hits(rays, ignored, rules, asked)
-        self._space.last = space.last
-        if not single:
-            return hits
-        hit = RayHit(hits.ids.item(0), hits.distances.item(0), tuple(hits.normals[0].tolist()))
-        return hit if hit.id >= 0 else None
 
 
 def _just(id: int) -> IdArray:  # noqa: A002

@@ -343,7 +343,17 @@ class TreeStructure(SearchTree):
         return int(self._arrays.children[0, kernel.NODES]), 0
 
     def check(self) -> None:
-        check_tree(self._arrays, self.store)
+        arrays = self._arrays
+        in_use = [_check_levels(arrays, self.store, tree) for tree in (0, 1)]
+        nodes = np.concatenate([np.empty(0, np.int64), *in_use])
+        used = int(arrays.children[0, kernel.USED])
+        free: list[int] = []
+        node = int(arrays.children[0, kernel.FREE])
+        while node and len(free) < used:
+            free.append(node)
+            node = int(arrays.links[node, kernel.ABOVE])
+        expect(sorted([*nodes.tolist(), *free]) == list(range(1, used)), "every node is in use or free")
+        expect(int(arrays.children[0, kernel.NODES]) == len(nodes), "nodes are counted")
 
 
 class QueryTree(TreeStructure):
@@ -396,20 +406,6 @@ class QueryTree(TreeStructure):
     def unsettle(self) -> None:
         super().unsettle()
         self._arrays = TreeArrays(self.dim, self.dtype)  # their memory is free until it is built again
-
-
-def check_tree(arrays: TreeArrays, store: BoxStore) -> None:
-    """Raise ``AssertionError`` if the nodes, the places and the boxes contradict each other."""
-    in_use = [_check_levels(arrays, store, tree) for tree in (0, 1)]
-    nodes = np.concatenate([np.empty(0, np.int64), *in_use])
-    used = int(arrays.children[0, kernel.USED])
-    free: list[int] = []
-    node = int(arrays.children[0, kernel.FREE])
-    while node and len(free) < used:
-        free.append(node)
-        node = int(arrays.links[node, kernel.ABOVE])
-    expect(sorted([*nodes.tolist(), *free]) == list(range(1, used)), "every node is in use or free")
-    expect(int(arrays.children[0, kernel.NODES]) == len(nodes), "nodes are counted")
 
 
 def _check_levels(arrays: TreeArrays, store: BoxStore, tree: int) -> npt.NDArray[Any]:

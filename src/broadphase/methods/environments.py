@@ -80,7 +80,13 @@ def find_in_worlds(task: Task, env: Envs, find: Find, *, sweep: bool) -> Found:
         if sum(part.pairs for part in found) > task.limit:
             break
         begin, end = groups.starts[world : world + 2].tolist()
-        found.append(_alone(task, groups, begin, end, find))
+        if end - begin > 1:
+            # Copied out of the scratch memory, which the next search overwrites.  Within a world rows ascend,
+            # so pairs of places in it are pairs of rows in the same order.
+            rows = np.ascontiguousarray(groups.tags[begin:end, 0])
+            alone = replace(task, boxes=groups.boxes[begin:end], filter=rules_of(task.filter, rows))
+            part = find(alone)
+            found.append(part._replace(chunks=[rows.take(chunk) for chunk in part.chunks]))
     if low <= SHARED <= high:
         found.append(_with_shared(task, env == SHARED))
     return together(found, sum(part.cells for part in found))
@@ -142,18 +148,6 @@ def _mixed(task: Task, env: Envs, low: int, high: int) -> Grouped:
     starts_from_counts(counts, starts[1:])
     threads.run_all([partial(place, part, *span) for part, span in enumerate(spans)], task.threads)
     return Grouped(boxes, tags, starts)
-
-
-def _alone(task: Task, groups: Grouped, begin: int, end: int, find: Find) -> Found:
-    """The pairs of one world, copied out of the scratch memory, which the next search overwrites.
-
-    Within a world rows ascend, so pairs of places in it are pairs of rows in the same order.
-    """
-    if end - begin < 2:
-        return Found([], 0, 0)
-    rows = np.ascontiguousarray(groups.tags[begin:end, 0])
-    found = find(replace(task, boxes=groups.boxes[begin:end], filter=rules_of(task.filter, rows)))
-    return found._replace(chunks=[rows.take(chunk) for chunk in found.chunks])
 
 
 def _sweep(task: Task, groups: Grouped, plan: npt.NDArray[np.int64], axis: int) -> Found:

@@ -69,9 +69,7 @@ class Found(NamedTuple):
 
     def and_more(self, more: "Found") -> "Found":
         """The same with what another search has found, in no order."""
-        return Found(
-            [*self.chunks, *more.chunks], self.pairs + more.pairs, self.tests + more.tests, self.cells
-        )
+        return together((self, more), self.cells)
 
 
 Kernel = Callable[[int, int, PairArray, int, bool], tuple[PairArray, int, int]]
