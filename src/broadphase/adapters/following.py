@@ -199,10 +199,11 @@ class Following(ABC, Generic[K]):
         return moved
 
     def _synced(self, sprite: Any) -> K:
-        """Let body and sprite agree, before both are moved."""
+        """The record of a sprite, before both are moved; a body that follows is where its sprite is."""
         self._add_new()
         known = self._known[sprite]
-        (self._move_sprite if known.leads else self._move_body)(sprite, known)
+        if not known.leads:
+            self._move_body(sprite, known)
         return known
 
     def _move_sprites(self, sprites: list[Any]) -> None:
