@@ -149,14 +149,15 @@ def count_within(tree, n, others, m, among, around, shift, factor, bounds, begin
             tests += LANES
             least, most = _squares_of_boxes(tree.boxes, dim, a, others.boxes, at, around, shift, factor)
             lanes &= bits(least <= splat(bounds[last - 1]))
-            all_near = lanes & bits(most <= splat(bounds[first]))
+            all_near, of_one = lanes & bits(most <= splat(bounds[first])), np.int64(-1)
             if 0 <= ours < LANES:
                 all_near &= ~(np.int64(1) << ours)
             if worlds:
                 low, high = splat(tree.worlds[0, a]), splat(tree.worlds[1, a])
                 lows, highs = load(others.worlds, 0, at), load(others.worlds, 1, at)
                 lanes &= bits((lows <= high) & (low <= highs))
-                all_near &= bits((highs <= low) & (high <= lows))
+                of_one = bits((highs <= low) & (high <= lows))
+            all_near &= of_one
             lanes, pairs = lanes & ~all_near, np.int64(0)
             while all_near != 0:
                 pairs += held * _points_in(m, level, group * LANES + lowest_lane(all_near))
@@ -171,15 +172,7 @@ def count_within(tree, n, others, m, among, around, shift, factor, bounds, begin
                 b, k, end_k = group * LANES + lane, first, last
                 while bounds[k] < squares[0, lane]:
                     k += 1
-                apart = lane == ours or (
-                    worlds
-                    and not (
-                        tree.worlds[0, a]
-                        == tree.worlds[1, a]
-                        == others.worlds[0, at + lane]
-                        == others.worlds[1, at + lane]
-                    )
-                )
+                apart = lane == ours or (of_one >> lane) & 1 == 0
                 while not apart and end_k > k and squares[1, lane] <= bounds[end_k - 1]:
                     end_k -= 1
                 if end_k < last:

@@ -16,7 +16,7 @@ not by quickselect, so no input makes it slower than that.
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import larger
+from broadphase.kernels.arrays.growing import larger, with_columns
 from broadphase.kernels.arrays.passes import PIECE, answers, looked
 from broadphase.kernels.arrays.results import LEAST_CAPACITY, put
 from broadphase.kernels.arrays.sorting import bits_of, ordered
@@ -393,7 +393,7 @@ def leaves_that_meet(edges, children, links, other):
         found = np.int64(0)
         for k in range(count):
             if found + LEAST_CAPACITY > then.shape[1]:
-                then = _wider(then, found)
+                then = with_columns(then, found, 2 * then.shape[1])
             a, b = np.int64(now[0, k]), np.int64(now[1, k])
             tests += count_of(links, a)
             if level == other_level:
@@ -416,15 +416,6 @@ def leaves_that_meet(edges, children, links, other):
     for k in range(count):
         leaves[0, k], leaves[1, k] = now[0, k], now[1, k]
     return leaves, tests
-
-
-@inline
-def _wider(pairs, filled):
-    """An array of twice as many columns; its first ``filled`` columns are those of ``pairs``."""
-    out = np.empty((2, 2 * pairs.shape[1]), np.int32)
-    for k in range(filled):
-        out[0, k], out[1, k] = pairs[0, k], pairs[1, k]
-    return out
 
 
 @jit
