@@ -30,7 +30,7 @@ def test_circle_arrays_equal_single_circles():
     for a, b, hit, normal, depth in zip(rows, rows[::-1], *found, strict=True):
         single = contact(Circle(*a), Circle(*b))
         assert hit == (single is not None)
-        assert (tuple(normal), depth) == ((0, 0), 0) if single is None else (single.normal, single.depth)
+        assert (tuple(normal), depth) == (((0, 0), 0) if single is None else (single.normal, single.depth))
 
 
 def test_boxes_in_3d():
