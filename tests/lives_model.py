@@ -87,8 +87,11 @@ class Lives:
     def overlap(self, a, b):
         return any(overlap(a, b, dx, dy) for dx, dy in self.images[2])
 
-    def update(self, stopped=()):
-        """The pairs of ids that began, stayed and ended; what ``stopped`` a mover is in contact with it."""
+    def update(self, stopped=(), crossed=()):
+        """The pairs of ids that began, stayed and ended; what ``stopped`` a mover is in contact with it.
+
+        What it ``crossed`` began and ended, if it is in contact neither before nor after.
+        """
         now = {}
         table = self._table()
         heard = {tag for pair in self.listened for tag in pair}
@@ -97,14 +100,22 @@ class Lives:
                 b = self.bodies[j]
                 if i < j and self.concerned(a, b) and a.meets(b):
                     now[i, j] = (a, b)
-        ids = {body: k for k, body in self.bodies.items()}
-        for a, b in stopped:
-            if a in ids and b in ids and self.concerned(a, b):
-                i, j = sorted((ids[a], ids[b]))
-                now[i, j] = (self.bodies[i], self.bodies[j])
+        now |= self._still_there(stopped)
         before, self.before = self.before, now
         same = {key for key in now if before.get(key) == now[key]}
-        return set(now) - same, same, set(before) - same
+        passed = self._still_there(crossed).items() - before.items()
+        passed = {key for key, _ in passed if key not in now}
+        return (set(now) - same) | passed, same, (set(before) - same) | passed
+
+    def _still_there(self, pairs):
+        """Those that a listener hears of and of which both are there, by their ids."""
+        ids = {body: k for k, body in self.bodies.items()}
+        there = {}
+        for a, b in pairs:
+            if a in ids and b in ids and self.concerned(a, b):
+                i, j = sorted((ids[a], ids[b]))
+                there[i, j] = (self.bodies[i], self.bodies[j])
+        return there
 
     def concerned(self, a, b):
         if a.static and b.static:

@@ -32,7 +32,7 @@ class Life:
         period = self.random.choice((None, PERIOD))
         self.round = self.random.random() < 0.3
         self.world, self.model = World(period=period), Lives(period)
-        self.crossed, self.stopped, self.moments, self.done = set(), [], [], []
+        self.crossed, self.stopped, self.unsure, self.moments, self.done = [], [], set(), [], []
         self.listeners = []
         # Small populations, so that a path from a wall without listeners is often free.
         for _ in range(self.random.randrange(1, 9)):
@@ -165,45 +165,44 @@ class Life:
 
     def update(self):
         events = self.world.update()
-        expected = self.model.update(self.stopped)
+        expected = self.model.update(self.stopped, self.crossed)
         found = [set(map(tuple, contacts.ids.tolist())) for contacts in events]
         for got, wanted in zip(found, expected, strict=True):
-            assert got - self.crossed == wanted - self.crossed
-        self.crossed, self.stopped = set(), []
+            assert got - self.unsure == wanted - self.unsure
+        self.crossed, self.stopped, self.unsure = [], [], set()
 
     def settle(self):
         """Two updates whose events are not compared: of the second it is known what was in contact before."""
         for _ in range(2):
             self.world.update()
             self.model.update()
-        self.crossed, self.stopped = set(), []
+        self.crossed, self.stopped, self.unsure = [], [], set()
 
     def note(self, movers, hits):
-        """What a movement crossed may begin and end; what stopped it is in contact at the next update."""
-        crossed, stopped = hits
-        self.crossed.update((min(pair), max(pair)) for pair in zip(movers[0], crossed, strict=True))
+        """What a movement crossed begins and ends; what stopped it is in contact at the next update."""
         items = self.model.bodies
-        pairs = [(items[i], items[j]) for i, j in zip(movers[1], stopped, strict=True)]
-        self.stopped += [pair for pair in pairs if self.model.concerned(*pair)]
+        for noted, some, others in zip((self.crossed, self.stopped), movers, hits, strict=True):
+            pairs = [(items[i], items[j]) for i, j in zip(some, others, strict=True)]
+            noted += [pair for pair in pairs if self.model.concerned(*pair)]
+        if self.random.random() < 0.5:
+            self.update()
 
     # ---- the same world in other hands
 
     def snapshot(self):
         items = {k: (item, item.copy()) for k, item in self.model.bodies.items()}
-        self.moments.append(
-            (self.world.snapshot(), items, self.model.before, set(self.crossed), [*self.stopped])
-        )
+        self.moments.append((self.world.snapshot(), items, self.model.before))
 
     def restore(self):
         if not self.moments:
             return
-        moment, items, before, crossed, stopped = self.random.choice(self.moments)
+        moment, items, before = self.random.choice(self.moments)
         self.world.restore(moment)
         self.model.bodies = {}
         for k, (item, kept) in items.items():
             item.__dict__.update(kept.__dict__)
             self.model.bodies[k] = item
-        self.model.before, self.crossed, self.stopped = before, set(crossed), [*stopped]
+        self.model.before = before
         self.settle()  # for listeners that came later, contacts in progress begin
 
     def copied(self):
@@ -301,7 +300,7 @@ class Life:
             blocker = self.world.try_move(body, dx, dy)
             if known:
                 assert (blocker is None) == (self.model.motion(item, axis, length, blockers) == length)
-            self.crossed.update((min(k, other), max(k, other)) for other in self.model.bodies)
+            self.unsure.update((min(k, other), max(k, other)) for other in self.model.bodies)
             self.follow(k)
             return
         else:
