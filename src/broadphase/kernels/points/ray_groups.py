@@ -98,17 +98,18 @@ def _read(rows, dim, first, step, count, rough, row, side):
 
     They are rounded up with ``side`` 1, down with -1, and to the nearest with 0.
     """
+    known = with_columns(rows, dim)
     if step == 0:
         for axis in range(dim):
-            store(rough, row + axis, 0, splat(_rounded(rows[first, axis], side)))
+            store(rough, row + axis, 0, splat(_rounded(known[first, axis], side)))
     elif count == LANES:
         for k in range(LANES):
             for axis in range(dim):
-                rough[row + axis, k] = _rounded(rows[first + k, axis], side)
+                rough[row + axis, k] = _rounded(known[first + k, axis], side)
     else:
         for k in range(LANES):
             for axis in range(dim):
-                rough[row + axis, k] = _rounded(rows[first + min(k, count - 1), axis], side)
+                rough[row + axis, k] = _rounded(known[first + min(k, count - 1), axis], side)
 
 
 @always_inline
@@ -450,13 +451,19 @@ def _first_hits(boxes, table, search, slots, begin, end, out):
             bases = _first_slot(worlds, world), _first_slot(worlds, shared)
             _write_none(base, count, out)
             if not same or group == begin:
-                sound = _read_directions(rays, dim, group, first_ray, count, rough)
+                if dim == 2:
+                    sound = _read_directions(rays, 2, group, first_ray, count, rough)
+                else:
+                    sound = _read_directions(rays, 3, group, first_ray, count, rough)
                 for k in range(count if same else 0):
                     units[0, k], units[1, k], units[2, k] = _unit_of(rays, group, first_ray + k)
                 if table is not None:
                     for axis in range(2):
                         store(rough, 6 + axis, 0, over(splat(_ONE), load(rough, 4 + axis, 0)))
-            known = sound & _read_origins(rays, dim, group, first_ray, count, rough)
+            if dim == 2:
+                known = sound & _read_origins(rays, 2, group, first_ray, count, rough)
+            else:
+                known = sound & _read_origins(rays, 3, group, first_ray, count, rough)
             if table is not None:
                 reach = plus(size(load(rough, 0, 0)), size(load(rough, 1, 0)))
                 store(rough, 8, 0, plus(times(reach, splat(_SLACK)), splat(_TINY)))
