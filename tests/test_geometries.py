@@ -207,80 +207,62 @@ def test_without_rows():
         assert_same(bp.join(a, b, predicate="dwithin", distance=1), none)
 
 
-REFUSED = {
-    "boxes": (
-        ([[0, 0, 1, 1]], DOTS, {"predicate": "within"}),
-        TypeError,
-        r"predicate= needs geometries .*; a holds int64; leave predicate out for boxes",
-    ),
-    "a table of boxes": (
-        (DOTS, SQUARES.bounds, {"predicate": "within"}),
-        TypeError,
-        r"b holds float64; leave predicate out",
-    ),
-    "something else": (
-        (DOTS, [SQUARES["a"], "b"], {"predicate": "within"}),
-        TypeError,
-        r"b\[1\] = 'b' is no geometry of shapely; leave it out",
-    ),
-    "one geometry": (
-        (SQUARES["a"], DOTS, {"predicate": "within"}),
-        ValueError,
-        r"a must be a row of geometries; got shape \(\)",
-    ),
-    "unknown": (
-        (DOTS, SQUARES, {"predicate": "inside"}),
-        ValueError,
-        r"unknown predicate 'inside'; choose one of intersects, within, contains, dwithin, ",
-    ),
-    "no distance": (
-        (DOTS, SQUARES, {"predicate": "dwithin"}),
-        ValueError,
-        r'predicate="dwithin" needs distance=, a number or one for each row of a',
-    ),
-    "needless distance": (
-        (DOTS, SQUARES, {"predicate": "within", "distance": 1}),
-        ValueError,
-        r"distance= is for predicate=\"dwithin\"; leave it out with 'within'",
-    ),
-    "distance of boxes": ((DOTS, SQUARES, {"distance": 1}), ValueError, "distance= is for predicate="),
-    "negative distance": (
-        (DOTS, SQUARES, {"predicate": "dwithin", "distance": -1}),
-        ValueError,
-        "distance = -1 is no distance",
-    ),
-    "nan in distances": (
-        (DOTS, SQUARES, {"predicate": "dwithin", "distance": [1, np.nan, 1]}),
-        ValueError,
-        r"distance\[1\] = nan",
-    ),
-    "too few distances": (
-        (DOTS, SQUARES, {"predicate": "dwithin", "distance": [1, 2]}),
-        ValueError,
-        r"distance must be a number, or one for each of the 3 .*got shape \(2,\)",
-    ),
-    "distance in words": (
-        (DOTS, SQUARES, {"predicate": "dwithin", "distance": "far"}),
-        TypeError,
-        "must hold real numbers",
-    ),
-    "period": ((DOTS, SQUARES, {"predicate": "within", "period": (9, 9)}), ValueError, "are for boxes"),
-    "env": ((DOTS, SQUARES, {"predicate": "within", "env": (1, 1)}), ValueError, "are for boxes"),
-    "touching": ((DOTS, SQUARES, {"predicate": "within", "touching": False}), ValueError, "are for boxes"),
-    "method": ((DOTS, SQUARES, {"predicate": "within", "method": "fast"}), ValueError, "unknown method"),
-    "coordinate systems": (
-        (DOTS.set_crs(4326), SQUARES.set_crs(3857), {"predicate": "within"}),
-        ValueError,
-        "a is in the coordinate system",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_refused(name):
-    (a, b, options), kind, message = REFUSED[name]
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        (
+            {"predicate": "inside"},
+            ValueError,
+            "unknown predicate 'inside'; choose one of intersects, within, contains, dwithin, ",
+        ),
+        (
+            {"predicate": "dwithin"},
+            ValueError,
+            r'predicate="dwithin" needs distance=, a number or one for each row of a',
+        ),
+        ({"distance": 1}, ValueError, "distance= is for predicate="),
+        (
+            {"predicate": "within", "distance": 1},
+            ValueError,
+            "distance= is for predicate=\"dwithin\"; leave it out with 'within'",
+        ),
+        ({"predicate": "dwithin", "distance": -1}, ValueError, "distance = -1 is no distance"),
+        ({"predicate": "dwithin", "distance": [1, np.nan, 1]}, ValueError, r"distance\[1\] = nan"),
+        (
+            {"predicate": "dwithin", "distance": [1, 2]},
+            ValueError,
+            r"distance must be a number, or one for each of the 3 .*got shape \(2,\)",
+        ),
+        ({"predicate": "dwithin", "distance": "far"}, TypeError, "must hold real numbers"),
+        ({"predicate": "within", "period": (9, 9)}, ValueError, "are for boxes"),
+        ({"predicate": "within", "env": (1, 1)}, ValueError, "are for boxes"),
+        ({"predicate": "within", "touching": False}, ValueError, "are for boxes"),
+        ({"predicate": "within", "method": "fast"}, ValueError, "unknown method"),
+    ],
+)
+def test_refused_options(options, kind, message):
     with pytest.raises(kind, match=message):
-        bp.join(a, b, **options)
+        bp.join(DOTS, SQUARES, **options)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "kind", "message"),
+    [
+        (
+            [[0, 0, 1, 1]],
+            DOTS,
+            TypeError,
+            r"predicate= needs geometries .*; a holds int64; leave predicate out for boxes",
+        ),
+        (DOTS, SQUARES.bounds, TypeError, "b holds float64; leave predicate out"),
+        (DOTS, [SQUARES["a"], "b"], TypeError, r"b\[1\] = 'b' is no geometry of shapely; leave it out"),
+        (SQUARES["a"], DOTS, ValueError, r"a must be a row of geometries; got shape \(\)"),
+        (DOTS.set_crs(4326), SQUARES.set_crs(3857), ValueError, "a is in the coordinate system"),
+    ],
+)
+def test_refused_geometries(a, b, kind, message):
+    with pytest.raises(kind, match=message):
+        bp.join(a, b, predicate="within")
 
 
 @pytest.mark.parametrize("predicate", ["contains", "intersects", "covers", "within", "covered_by", "touches"])
@@ -401,25 +383,22 @@ def test_an_index_of_geometries_is_like_its_table():
     ("call", "kind", "message"),
     [
         (
-            lambda: bp.GeometryIndex([[0, 0, 1, 1]]),
+            lambda _: bp.GeometryIndex([[0, 0, 1, 1]]),
             TypeError,
             "GeometryIndex needs geometries .* such as BoxTree",
         ),
-        (lambda: bp.GeometryIndex([SQUARES["a"], 3]), TypeError, r"geometries\[1\] = 3 is no geometry"),
-        (lambda: bp.GeometryIndex(SQUARES).pairs("inside"), ValueError, "unknown predicate 'inside'"),
-        (lambda: bp.GeometryIndex(SQUARES).pairs("dwithin"), ValueError, "needs distance="),
-        (
-            lambda: bp.GeometryIndex(SQUARES).pairs("dwithin", distance=[1, 2, 3]),
-            ValueError,
-            "distance must be one number",
-        ),
-        (lambda: bp.GeometryIndex(SQUARES).nearest((0, 0), 0), ValueError, "k must be at least 1"),
-        (lambda: bp.GeometryIndex(SQUARES).nearest((0, np.nan)), ValueError, r"points\[0\] has y = nan"),
+        (lambda _: bp.GeometryIndex([SQUARES["a"], 3]), TypeError, r"geometries\[1\] = 3 is no geometry"),
+        (lambda index: index.pairs("inside"), ValueError, "unknown predicate 'inside'"),
+        (lambda index: index.pairs("dwithin"), ValueError, "needs distance="),
+        (lambda index: index.pairs("dwithin", distance=[1, 2, 3]), ValueError, "distance must be one number"),
+        (lambda index: index.nearest((0, 0), 0), ValueError, "k must be at least 1"),
+        (lambda index: index.nearest((0, np.nan)), ValueError, r"points\[0\] has y = nan"),
     ],
 )
 def test_what_an_index_of_geometries_refuses(call, kind, message):
+    index = bp.GeometryIndex(SQUARES)
     with pytest.raises(kind, match=message):
-        call()
+        call(index)
 
 
 # ---- the nearest geometries
