@@ -450,7 +450,9 @@ class ContactTracker:
         notes = self._wanted_notes(notes)
         near, last = _NOT_SEARCHED, self.searched
         if last is not None and last[4] is matcher and not store.retagged:
-            near = (*last[:2], *self._wanted(last[0], Near(*last[2:4])))
+            near = last[:4]
+            if not sets.heard_now.exact:
+                near = (*last[:2], *self._wanted(last[0], Near(*last[2:4])))
         columns = store.table.columns, store.marks, (store.alive, store.renewed, store.serial)
         known = *columns, LISTENED, len(store.bodies), store.space.lengths
         others = notes, before[:5], (sets.bits, store.group)

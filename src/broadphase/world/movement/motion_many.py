@@ -264,7 +264,9 @@ class _Call:
                 self._carry(end - 1, starts[end - 1 - begin], self._places[end - 1])
                 movers = self._look(end)
             begin = end
-        hits, crossed = map(np.concatenate, (self._hits, self._crossed))
+        hits, crossed = self._hits[0], self._crossed[0]
+        if len(self._hits) > 1:
+            hits, crossed = np.concatenate(self._hits), np.concatenate(self._crossed)
         reported = self._state.contacts.report(rows, self._responses, hits, crossed)
         if self._near is not None and not self._ignored:
             matcher = self._state.listeners.matcher
@@ -308,8 +310,10 @@ class _Call:
             (_MOST_TESTS, self._waits),
         )
         for rows, count, kept in ((met, found, self._hits), (passed, over, self._crossed)):
-            rows[:count, 8] += first
-            kept.append(rows[:count].copy())
+            if first:
+                rows[:count, 8] += first
+            is_last = rows is passed and next_one == len(movers.rows)
+            kept.append(rows[:count] if is_last else rows[:count].copy())
         if done == kernel.CROWDED:
             broad_phase.reserve(2 * len(broad_phase.buffers.near))
         elif done == FULL and not (found or over):
