@@ -18,12 +18,9 @@ from broadphase.io.tables import Limits, Table, ids_from_values, is_utf8
 
 # How many levels of arrays are around a position.
 _DEPTHS = {
-    "Point": 0,
-    "MultiPoint": 1,
-    "LineString": 1,
-    "MultiLineString": 2,
-    "Polygon": 2,
-    "MultiPolygon": 3,
+    many + kind: depth + bool(many)
+    for depth, kind in enumerate(("Point", "LineString", "Polygon"))
+    for many in ("", "Multi")
 }
 
 

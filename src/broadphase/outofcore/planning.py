@@ -14,14 +14,12 @@ from time import monotonic
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from broadphase.errors import FileError, path_of
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import count, whole
-from broadphase.inputs.search import bit_sets, static_flags
 from broadphase.methods.task import pair_limit
 from broadphase.outofcore.inputs import (
     RULE_TYPES,
@@ -246,16 +244,6 @@ def worker_count(executor: Any, workers: int | None) -> int:
     if client is not None:
         return max(1, int(sum(client.nthreads().values())))
     return int(getattr(executor, "_max_workers", 0) or threads.cores())
-
-
-def rule_arrays(given: dict[str, Any], rows: int) -> dict[str, npt.NDArray[Any]]:
-    """The rules that came as arrays, with one entry for each row of all input."""
-    return {
-        rule: static_flags(values, rows).astype(np.uint8)
-        if rule == "static"
-        else bit_sets(values, rows, rule)
-        for rule, values in given.items()
-    }
 
 
 def fingerprint(request: Request, files: list[list[InputFile]] | None) -> dict[str, Any]:

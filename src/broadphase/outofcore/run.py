@@ -22,8 +22,10 @@ from broadphase.errors import FileError, PairLimitExceeded, need, refuse_in_brow
 refuse_in_browser("broadphase.outofcore", "processes and keeps no files")
 need("pyarrow", extra="io", purpose="broadphase.outofcore")
 
+import numpy as np
 from pyarrow import fs, parquet
 
+from broadphase.inputs.search import bit_sets, static_flags
 from broadphase.outofcore.inputs import (
     InputFile,
     Unit,
@@ -43,7 +45,6 @@ from broadphase.outofcore.planning import (
     digest,
     fingerprint,
     make_plan,
-    rule_arrays,
 )
 from broadphase.outofcore.tiles import (
     ChunkTable,
@@ -185,7 +186,12 @@ class Run:
         request, folder, plan = self.request, self.folder, self.plan
         units, chunks = plan.input.units, range(len(plan.input.chunk_sides))
         total = sum(plan.input.rows)
-        given = rule_arrays(request.given, total)
+        given = {  # one entry for each row of all input
+            rule: static_flags(values, total).astype(np.uint8)
+            if rule == "static"
+            else bit_sets(values, total, rule)
+            for rule, values in request.given.items()
+        }
 
         def is_done(unit: Unit) -> bool:
             last = unit.first_chunk - (-unit.rows // plan.sizes.rows)
