@@ -10,7 +10,7 @@ from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import looked
 from broadphase.kernels.arrays.results import STACK_ROWS, finished, put_row, result
 from broadphase.kernels.boxes.checks import take_box, take_point
-from broadphase.kernels.boxes.overlap import may_pair, overlap
+from broadphase.kernels.boxes.overlap import allowed_lanes, overlap
 from broadphase.kernels.boxes.queries import (
     distance_to_box,
     keep_nearest,
@@ -24,8 +24,6 @@ from broadphase.kernels.machine.simd import (
     bits,
     count_lanes,
     load,
-    lowest_lane,
-    mask_of,
     put_pairs,
     splat,
 )
@@ -53,9 +51,8 @@ def compare_all(columns, ids, n, touching, filter, begin, end, out, limit, store
     found = tests = checked = np.int64(0)
     filtered = filter.classes.shape[0] + filter.categories.shape[0] > 0
     for i in range(begin, end):
-        while (
-            store and found + n - i + LANES > out.shape[0]
-        ):  # in the loop over j it would take a fourth of the time
+        # In the loop over j it would take a fourth of the time.
+        while store and found + n - i + LANES > out.shape[0]:
             out = larger(out, found)
         if filtered:
             found = _compare_one(columns, ids, n, touching, filter, i, out, found, store, True)
@@ -91,23 +88,12 @@ def _compare_one(columns, ids, n, touching, filter, i, out, found, store, filter
                 together = together & (z0 < load(columns, 5, j)) & (load(columns, 2, j) < z1)
         if bits(together) != 0:
             if filtered:
-                together = _let_through(bits(together), i, j, filter)
+                together = allowed_lanes(filter, ids, i, j, bits(together))
             if store:
                 found += put_pairs(out, found, first, load(ids, 0, j), together)
             else:
                 found += count_lanes(bits(together))
     return found
-
-
-@inline
-def _let_through(lanes, i, j, filter):  # noqa: A002
-    kept = np.int64(0)
-    while lanes != 0:
-        lane = lowest_lane(lanes)
-        if may_pair(filter, i, j + lane):
-            kept |= lanes & -lanes
-        lanes &= lanes - 1
-    return mask_of(kept)
 
 
 # -----------------------------------------------------------------------------------------------------------

@@ -517,8 +517,7 @@ def insert_boxes(edges, children, links, where, boxes, reach, classes, ids, firs
     ``scratch``: see `insert_scratch`.
     """
     dim = boxes.shape[1] // 2
-    box, held, own_ids, order, best_order, keys, ahead, behind = scratch
-    cut = (held, own_ids, order, best_order, keys, ahead, behind)
+    box, cut = scratch[0], scratch[1:]
     for at in range(first, ids.shape[0]):
         i = np.int64(ids[at])
         tree = np.int64(classes[i] & 1)
@@ -580,11 +579,8 @@ def _best_neighbour(edges, children, links, node, rows):
 def _merge(edges, children, links, where, node, other, level, rows):
     """Give all children of ``node`` to ``other``, which has enough free slots."""
     for k in range(count_of(links, node)):
-        slot = count_of(links, other)
-        for row in range(rows):
-            edges[other * rows + row, slot] = edges[node * rows + row, k]
-        hang(children, links, where, other, slot, child_of(children, node, k), level)
-        links[other, COUNT] = slot + 1
+        box, child = edges[node * rows : node * rows + rows, k], child_of(children, node, k)
+        _append_child(edges, children, links, where, other, box, child, level, rows)
     fit_above(edges, links, other, rows)
 
 
