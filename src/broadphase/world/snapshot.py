@@ -8,7 +8,6 @@ given, and makes the bodies that are missing there.
 import math
 import pickle
 import zlib
-from collections import Counter
 from collections.abc import Iterable
 from io import BytesIO
 from itertools import chain, zip_longest
@@ -166,11 +165,12 @@ def _bring_back(state: State, dispatch: Dispatch, then: _Moment) -> None:
 
 def _keyed(listeners: Iterable[Any]) -> dict[tuple[Any, Any, int], Any]:
     """Listeners by their tags and their number among those for both."""
-    keyed, seen = dict[tuple[Any, Any, int], Any](), Counter[Any]()
+    keyed: dict[tuple[Any, Any, int], Any] = {}
+    seen: dict[Any, int] = {}
     for one in listeners:
         tags = (one.a, one.b) if isinstance(one, Listener) else (one.tag, one.tile)
+        seen[tags] = seen.get(tags, -1) + 1
         keyed[*tags, seen[tags]] = one
-        seen[tags] += 1
     return keyed
 
 
