@@ -90,11 +90,10 @@ class Character:
                 if any(hit.normal[0] * way[0] + hit.normal[1] * way[1] < 0.0 for hit in hits):
                     others, free = others - {other}, False
             if free:
-                x, y, noted = store.x.item(row), store.y.item(row), len(self._state.contacts.notes)
+                start = motion.start_of(row)
                 gone = self._walk(row, exchanged(along, 0.0, known), known, 0.0, others)
                 if any(motion.overlap(row, other) for other in made):  # it came down a slope into one
-                    store.put(row, x, y)
-                    self._state.contacts.forget(noted)
+                    motion.put_back(start)
                     free = False
             if not free:
                 return self._walk(row, displacement, known, ahead, ignored)
@@ -161,7 +160,7 @@ class Character:
         state, store, motion, (dx, dy) = self._state, self._state.store, self._motion, displacement
         state.space.check_displacement(dx, dy)
         self._check_shapes([row])
-        x, y, noted = store.x.item(row), store.y.item(row), len(state.contacts.notes)
+        _, x, y, _ = start = motion.start_of(row)
         try:
             self._follow(row, dx, dy, rules, ignored)
             log, ends = self._memory.log, self._memory.ends
@@ -184,8 +183,7 @@ class Character:
             walk = Walk(to_x, to_y, hits, crossed, floor, up, ladder)
             return self._probed(walk, row, ahead, rules, ignored) if ahead and floor is not None else walk
         except BaseException:
-            store.put(row, x, y)
-            state.contacts.forget(noted)
+            motion.put_back(start)
             raise
 
     def _follow(self, row: int, dx: float, dy: float, rules: WalkSettings, ignored: Ignored) -> None:

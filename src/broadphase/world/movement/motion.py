@@ -68,12 +68,12 @@ class Motion:
 
     def dry(self, row: int, dx: float, dy: float, response: Response, ignored: Ignored) -> Movement:
         """What a movement would do; the body and the contacts stay as they are."""
-        start = self._start_of(row)
+        start = self.start_of(row)
         try:
             movement = self.move_row(row, dx, dy, response, ignored)
-            self._put_back(start)
+            self.put_back(start)
         except BaseException:  # an interrupt may come while it is put back
-            self._put_back(start)
+            self.put_back(start)
             raise
         return movement
 
@@ -217,22 +217,23 @@ class Motion:
 
         Bodies in other ``layers`` do not block.
         """
-        start = self._start_of(row)
+        start = self.start_of(row)
         try:
             if callable(response):
                 return self._move_asking(row, finite(dx, "dx"), finite(dy, "dy"), response, ignored)
             return self._move_fast(row, dx, dy, response, ignored, when, layers)
         except BaseException:
-            self._put_back(start)
+            self.put_back(start)
             raise
 
-    def _start_of(self, row: int) -> tuple[Body, float, float, int]:
-        """A body, its place, and what was noted before it moves, for `_put_back`."""
+    def start_of(self, row: int) -> tuple[Body, float, float, int]:
+        """A body, its place, and what was noted before it moves, for `put_back`."""
         store = self._store
         body: Any = store.bodies[row]
         return body, store.x.item(row), store.y.item(row), len(self._contacts.notes)
 
-    def _put_back(self, start: tuple[Body, float, float, int]) -> None:
+    def put_back(self, start: tuple[Body, float, float, int]) -> None:
+        """Put a body back, and forget what was noted since."""
         body, x, y, noted = start
         if body.alive:  # a response may have removed it, and given its id to another
             self._store.put(body.id, x, y)
@@ -463,8 +464,8 @@ class Rollback:
         self._state, self._rows, self._places = state, rows, state.store.places(rows)
         self._noted = len(state.contacts.notes)
 
-    def __enter__(self) -> None:
-        pass
+    def __enter__(self) -> Floats:
+        return self._places
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         if kind is not None:

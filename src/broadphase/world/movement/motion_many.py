@@ -24,7 +24,7 @@ from broadphase.world.hits import (
     hit_arrays,
     velocities_after,
 )
-from broadphase.world.movement.motion import Motion
+from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.platforms import carry, riders_of
 from broadphase.world.movement.sweep import united
 from broadphase.world.state import State
@@ -174,12 +174,11 @@ class _Call:
 
     def move(self, velocities: Floats | None = None) -> Movements:
         """Move all, and turn their velocities as the hits say; or nothing, where this is interrupted."""
-        rows, store, contacts = self._rows, self._store, self._state.contacts
+        rows, store = self._rows, self._store
         if not len(rows):
             return Movements(np.empty((0, 2)), NO_HITS)
-        those, noted = store.rows() if self.lifts else rows, len(contacts.notes)
-        places = store.places(those)
-        try:
+        those = store.rows() if self.lifts else rows
+        with Rollback(self._state, those) as places:
             moved = self._one_by_one() if len(rows) <= _FEW else self._all_at_once()
             if self.lifts:
                 moved = self._carried(places[np.searchsorted(those, rows)], moved)
@@ -187,10 +186,6 @@ class _Call:
                 after = velocities_after(velocities, moved.hits, self._responses)
                 # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
                 store.velocity_x[rows], store.velocity_y[rows] = after[:, 0], after[:, 1]
-        except BaseException:  # without memory of its own, of which there may be none left
-            kernel.put_many(store.x, store.y, store.marks, those, places)
-            contacts.forget(noted)
-            raise
         return moved
 
     def _carried(self, starts: Floats, moved: Movements) -> Movements:
