@@ -77,16 +77,10 @@ def _is_open(grid, wide, high, diagonal, column, row, k):
     down_first = _lets_in(grid, column, to_row, wide, high, across)
     if diagonal == PAST_CORNERS:
         return across_first or down_first
-    across_first = (
-        across_first
-        and _fits(grid, to_column, row, wide, high)
-        and _lets_in(grid, column, row, wide, high, across)
-    )
-    down_first = (
-        down_first
-        and _fits(grid, column, to_row, wide, high)
-        and _lets_in(grid, column, row, wide, high, down)
-    )
+    across_first = across_first and _fits(grid, to_column, row, wide, high)
+    across_first = across_first and _lets_in(grid, column, row, wide, high, across)
+    down_first = down_first and _fits(grid, column, to_row, wide, high)
+    down_first = down_first and _lets_in(grid, column, row, wide, high, down)
     if diagonal == PAST_ONE_CORNER:
         return across_first or down_first
     return across_first and down_first
@@ -349,12 +343,8 @@ def find_path(grid, wide, high, diagonal, cost, goals, column, row):
                 known = slots[slot] = count
                 count += 1
             key = distance + _least_left(grid, diagonal, column - x, row - y)
-            seen[known, TILE], seen[known, DISTANCE], seen[known, STEP], seen[known, KEY] = (
-                other,
-                distance,
-                k,
-                key,
-            )
+            seen[known, TILE], seen[known, DISTANCE] = other, distance
+            seen[known, STEP], seen[known, KEY] = k, key
             heap = _push(heap, waiting, key, known)
             waiting += 1
     return _followed(seen, slots, columns, found)
