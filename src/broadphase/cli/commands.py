@@ -12,7 +12,7 @@ import numpy as np
 from cyclopts import App, CycloptsError, Parameter, validators
 
 import broadphase
-from broadphase.cli.terminal import DISAGREEMENT, complain
+from broadphase.cli.terminal import DISAGREEMENT, Steps, complain
 from broadphase.errors import FileError, need
 from broadphase.indexes import CLASSES
 from broadphase.indexes import Choice as IndexName
@@ -20,7 +20,6 @@ from broadphase.methods import Name as SingleMethod
 from broadphase.runtime.memory import available_memory
 
 if TYPE_CHECKING:
-    from broadphase.cli.terminal import Steps
     from broadphase.doctor import MethodRun, Subject
     from broadphase.recording.reader import RecordedFrame, Recording
 
@@ -242,7 +241,6 @@ def doctor(
     trust
         Read the file however much memory it needs.
     """
-    from broadphase.cli.terminal import Steps
     from broadphase.doctor import DisagreementError, diagnose
 
     with Steps() as steps:
@@ -256,17 +254,18 @@ def doctor(
 
 
 def _subject(
-    file: str, method: str, cell_size: float | None, id_column: str | None, trust: bool, steps: "Steps"
+    file: str, method: str, cell_size: float | None, id_column: str | None, trust: bool, steps: Steps
 ) -> "Subject":
     """A file as the doctor looks at it."""
-    from broadphase import files
     from broadphase.doctor import look_at_boxes, look_at_recording
     from broadphase.recording.frames import MAGIC
 
     progress = steps.step(f"Reading {file}")
-    if file != files.STANDARD and (Path(file).is_fifo() or Path(file).is_char_device()):
+    if file != broadphase.files.STANDARD and (Path(file).is_fifo() or Path(file).is_char_device()):
         raise FileError(f"{file}: is no file that can be read twice; name a file, or - for standard input")
-    is_recording = Path(file).suffix == ".bprec" or (file != files.STANDARD and _begins_with(file, MAGIC))
+    is_recording = Path(file).suffix == ".bprec" or (
+        file != broadphase.files.STANDARD and _begins_with(file, MAGIC)
+    )
     recording = _recording(file) if is_recording else None
     if recording is not None and method == "auto":
         method = recording.about["index"]
@@ -275,8 +274,8 @@ def _subject(
     options = {} if cell_size is None else {"cell_size": cell_size}
     if recording is not None:
         return look_at_recording(file, recording, method, options, progress)
-    limits = None if trust else files.Limits(way_out="--trust reads it")
-    table = files.read_boxes(file, id_column=id_column, progress=progress, limits=limits)
+    limits = None if trust else broadphase.files.Limits(way_out="--trust reads it")
+    table = broadphase.files.read_boxes(file, id_column=id_column, progress=progress, limits=limits)
     if not len(table.boxes):
         raise FileError(f"{file}: holds no boxes")
     return look_at_boxes(file, table.boxes, table.ids, method, options)
@@ -304,7 +303,6 @@ def _answer(names: list[str], options: SearchOptions) -> None:
     on_disk = is_on_disk(names, options)
     output, count = options.output, options.count
     _check(names, output, count, on_disk)
-    from broadphase import files
 
     if on_disk:
         if options.method != "auto":
@@ -313,13 +311,12 @@ def _answer(names: list[str], options: SearchOptions) -> None:
         return
 
     # A bar would mix with the pairs.
-    write_with_progress = output != files.STANDARD or not sys.stdout.isatty()
-    limits = None if options.trust else files.Limits(way_out="--trust reads it")
-    from broadphase.cli.terminal import Steps
+    write_with_progress = output != broadphase.files.STANDARD or not sys.stdout.isatty()
+    limits = None if options.trust else broadphase.files.Limits(way_out="--trust reads it")
 
     with Steps() as steps:
         tables = [
-            files.read_boxes(
+            broadphase.files.read_boxes(
                 name, id_column=options.id, progress=steps.step(f"Reading {name}"), limits=limits
             )
             for name in names
@@ -328,11 +325,13 @@ def _answer(names: list[str], options: SearchOptions) -> None:
         result = _search([table.boxes for table in tables], options)
         ids = tables[0].ids, tables[-1].ids
         if not count and write_with_progress:
-            files.write_pairs(output, result, ids=ids, progress=steps.step(f"Writing {len(result)} pairs"))
+            broadphase.files.write_pairs(
+                output, result, ids=ids, progress=steps.step(f"Writing {len(result)} pairs")
+            )
     if count:
         print(result)
     elif not write_with_progress:
-        files.write_pairs(output, result, ids=ids)
+        broadphase.files.write_pairs(output, result, ids=ids)
 
 
 def _search(sides: list[Any], options: SearchOptions) -> Any:
@@ -349,16 +348,14 @@ def _search(sides: list[Any], options: SearchOptions) -> Any:
 
 def _check(names: list[str], output: str, count: bool, on_disk: bool) -> None:
     """Raise for what would fail only after the search."""
-    from broadphase import files
-
-    if names.count(files.STANDARD) > 1:
+    if names.count(broadphase.files.STANDARD) > 1:
         raise FileError("standard input cannot be both A and B")
-    if output == files.STANDARD:
+    if output == broadphase.files.STANDARD:
         return
     if count:
         raise FileError("--count prints a number and writes no pairs; leave out --output")
     if not on_disk:
-        files.check_output(output)
+        broadphase.files.check_output(output)
     if any(Path(name).exists() and Path(output).exists() and Path(name).samefile(output) for name in names):
         raise FileError(f"{output}: is also an input; write the pairs to another file")
 
@@ -395,7 +392,6 @@ def search_on_disk(names: list[str], given: SearchOptions) -> None:
     """Search on disk with a progress bar, and print a summary."""
     need("pyarrow", extra="io", purpose=_PURPOSE)
     from broadphase import outofcore
-    from broadphase.cli.terminal import Steps
     from broadphase.outofcore.inputs import file_info, input_files
 
     output = given.output
@@ -439,7 +435,6 @@ def search_on_disk(names: list[str], given: SearchOptions) -> None:
 def write_html(file: str, methods: Sequence[str], page: str) -> int:
     """Write the page of a recording, with a progress bar."""
     from broadphase.cli.replay import check_page, write_page
-    from broadphase.cli.terminal import Steps
 
     check_page(page, file)
     with Steps() as steps:
