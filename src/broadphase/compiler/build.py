@@ -25,7 +25,7 @@ from numba.core.registry import cpu_target
 from broadphase.compiler import builtins, machine_code, memory, numba_names, python_api
 from broadphase.compiler.lowering import COMMON_SYMBOLS, common_parts, lower, target_machine
 from broadphase.compiler.types import parse
-from broadphase.kernels.machine.library import digest_of, fingerprint, hashes
+from broadphase.kernels.machine.library import digest_of, fingerprint
 from broadphase.kernels.machine.mode import level
 from broadphase.kernels.machine.on_demand import folder, subfolder
 from broadphase.kernels.machine.signatures import PACKAGE
@@ -103,12 +103,10 @@ def advice(error: OSError) -> str:
 
 
 def index_of(jobs: Sequence[Job]) -> str:
-    """The text of a library's index: hashes of files, fingerprints of modules, the kernels in their order."""
+    """The text of a library's index: fingerprints of modules, the kernels in their order."""
     modules = dict.fromkeys(job.module for job in jobs)
     kernels = dict.fromkeys(job.kernel for job in jobs)
-    files = hashes(PACKAGE + name for name in modules)
-    lines = [f"source {text} {code}" for text, code in files.items()]
-    lines += [f"module {name} {fingerprint(PACKAGE + name)}" for name in modules]
+    lines = [f"module {name} {fingerprint(PACKAGE + name)}" for name in modules]
     return "\n".join(lines + [f"kernel {name}" for name in kernels]) + "\n"
 
 

@@ -3,20 +3,19 @@
 Start-up time matters: programs import this module before their first call, even if they make only one.  So it
 imports neither `pathlib` nor `hashlib`, which NumPy does not import either.
 
-A library serves only the sources that it was compiled from.  Their fingerprints are of the code of a kernel's
-file, of all kernel files that it imports, and of the compiler: editing a comment or a docstring compiles
-nothing.
+A library serves only the sources that it was compiled from.  Their fingerprints are of a kernel's file, of
+all kernel files that it imports, and of the compiler.
 """
 
 import ctypes
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from os import PathLike
 from os.path import dirname, exists, join
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 from zlib import adler32, crc32
 
 import numpy as np
@@ -24,7 +23,7 @@ import numpy as np
 from broadphase.kernels.machine import python_api
 from broadphase.kernels.machine.interrupts import check
 from broadphase.kernels.machine.mode import level
-from broadphase.kernels.machine.signatures import kind
+from broadphase.kernels.machine.signatures import PACKAGE, kind
 from broadphase.kernels.machine.target import HOST
 
 _KERNELS = dirname(dirname(__file__))
@@ -53,8 +52,6 @@ class Library:
         self._path = stem + HOST.suffix
         self._digest = ""
         """The hash of the file when it was written."""
-        self.sources: dict[str, str] = {}
-        """For each file that it was compiled from, the hashes of its text and its code (`hashes`)."""
         self._fingerprints: dict[str, str] = {}
         self._places: dict[str, int] = {}
         with open(stem + ".index", encoding="utf-8") as index:
@@ -62,8 +59,6 @@ class Library:
                 what, name, *rest = line.split()
                 if what == "library":
                     self._digest = name
-                elif what == "source":
-                    self.sources[name] = rest[0]
                 elif what == "module":
                     self._fingerprints[name] = rest[0]
                 else:
@@ -196,11 +191,10 @@ def digest_of(path: str | PathLike[str]) -> str:
 
 # ---- fingerprints of the sources
 
-_PACKAGE = "broadphase.kernels"
-_IMPORT = f"\nfrom {_PACKAGE}.".encode()
+_IMPORT = f"\nfrom {PACKAGE}".encode()
 # Further modules that the machine code depends on; the other modules of these packages only run it.
 _MAKERS = {
-    "kernels/machine": ("floats", "interrupts", "intrinsics", "jit", "mode", "python_api", "simd", "target"),
+    "kernels.machine": ("floats", "interrupts", "intrinsics", "jit", "mode", "python_api", "simd", "target"),
     "compiler": (
         *("builtins", "lowering", "machine_code", "memory"),
         *("numba_checks", "numba_names", "python_api", "types"),
@@ -208,9 +202,8 @@ _MAKERS = {
 }
 
 
-@cache
 def _path(module: str) -> str:
-    return join(_KERNELS, *module.removeprefix(_PACKAGE + ".").split(".")) + ".py"
+    return join(dirname(_KERNELS), *module.split(".")[1:]) + ".py"
 
 
 def _hash(whole: bytes) -> str:
@@ -218,94 +211,39 @@ def _hash(whole: bytes) -> str:
     return f"{crc32(whole):08x}{adler32(whole):08x}{len(whole):x}"
 
 
-class _File(NamedTuple):
-    text: str
-    """A hash of the whole file."""
-    code: str
-    """A hash of its code, without comments and docstrings."""
-    imports: tuple[str, ...]
-    """The kernel modules that it imports."""
-
-
 @cache
-def _file(path: str) -> _File:
-    with open(path, "rb") as file:
+def _source(module: str) -> tuple[str, tuple[str, ...]]:
+    """A hash of a module's source, and the kernel modules that it imports."""
+    with open(_path(module), "rb") as file:
         whole = file.read()
-    text = _hash(whole)
-    code = _compiled_from().get(text) or _hash(_parsed(whole, path).encode())
     # A regular expression would take 40 us a file.
     imported = [line[: line.index(b" ")].decode() for line in whole.split(_IMPORT)[1:]]
-    return _File(text, code, tuple(f"{_PACKAGE}.{name}" for name in imported if name[:8] != "machine."))
+    return _hash(whole), tuple(PACKAGE + name for name in imported if name[:8] != "machine.")
 
 
 @cache
-def _compiled_from() -> dict[str, str]:
-    """For each text that the package's library was compiled from, the hash of its code.
-
-    Parsing all files would add 0.4 s to each start, so only files that were edited are parsed.
-    """
-    found = installed()
-    return found.sources if found else {}
-
-
-def _parsed(text: bytes, path: str) -> str:
-    """What Python parses, without positions and without strings that are statements, such as docstrings.
-
-    `ast.dump` differs between versions of Python.
-    """
-    import ast  # here, because programs with unedited kernels start without it
-
-    def is_docstring(node: object) -> bool:
-        value = node.value if isinstance(node, ast.Expr) else None
-        return isinstance(value, ast.Constant) and isinstance(value.value, str)
-
-    def write(node: object) -> str:
-        if isinstance(node, list):
-            return f"[{','.join(write(one) for one in node if not is_docstring(one))}]"
-        if isinstance(node, ast.AST):
-            # New versions of Python add fields, which are empty in old code.
-            fields = ((name, value) for name, value in ast.iter_fields(node) if value not in (None, []))
-            return f"{type(node).__name__}({','.join(f'{name}={write(value)}' for name, value in fields)})"
-        return ascii(node)
-
-    return write(ast.parse(text, path))
+def _makers() -> str:
+    modules = (f"broadphase.{package}.{name}" for package, names in _MAKERS.items() for name in names)
+    return " ".join(_source(module)[0] for module in modules)
 
 
 @cache
-def _makers() -> tuple[_File, ...]:
-    package = dirname(_KERNELS)
-    return tuple(
-        _file(join(package, *folder.split("/"), f"{name}.py"))
-        for folder, names in _MAKERS.items()
-        for name in names
-    )
-
-
-@cache
-def reached(module: str) -> frozenset[str]:
+def _reached(module: str) -> frozenset[str]:
     """The kernel modules that a kernel module needs, including itself.
 
     They are read from the import lines, not from the loaded modules, so this also works during import.
     """
-    return frozenset([module]).union(*map(reached, _file(_path(module)).imports))
+    return frozenset([module]).union(*map(_reached, _source(module)[1]))
 
 
 @cache
 def fingerprint(module: str) -> str | None:
-    """A hash of all code that the kernels of a module depend on; None if the sources are not available.
+    """A hash of all sources that the kernels of a module depend on; None if they are not available.
 
     A frozen program has no sources, so they cannot have been edited.
     """
     if not exists(_path(module)):
         return None
     # This is a hash of hashes, so modules that many others import are read once (a first update: 6 ms less).
-    codes = [file.code for file in _makers()]
-    codes += [f"{name} {_file(_path(name)).code}" for name in sorted(reached(module))]
-    return _hash("\n".join(codes).encode())
-
-
-def hashes(modules: Iterable[str]) -> dict[str, str]:
-    """For each file that the kernels of these modules depend on, the hashes of its text and of its code."""
-    names = {name for module in modules for name in reached(module)}
-    files = (*_makers(), *(_file(_path(name)) for name in sorted(names)))
-    return {file.text: file.code for file in files}
+    hashes = [f"{name} {_source(name)[0]}" for name in sorted(_reached(module))]
+    return _hash(" ".join([_makers(), *hashes]).encode())
