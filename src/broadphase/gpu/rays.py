@@ -19,8 +19,8 @@ from typing import Any
 
 import warp as wp
 
-from broadphase.gpu import sweep
-from broadphase.gpu.sweep import FLOATS, KEYS, declare, end_of, struct
+from broadphase.gpu import kernels, sweep
+from broadphase.gpu.kernels import FLOATS, KEYS, declare, end_of, struct
 
 wp.set_module_options({"enable_backward": False, "fuse_fp": False})
 
@@ -298,7 +298,7 @@ def first_hits(
     numbers, shared = wp.empty(0, dtype=int), wp.empty(0, dtype=int)
     if env is not None:
         shared = sweep.row_of_shared(env, n + m)
-        numbers, _ = sweep.numbered(env, wp.zeros(sweep.STATS, dtype=wp.int64))
+        numbers, _ = sweep.numbered(env, wp.zeros(kernels.STATS, dtype=wp.int64))
     codes, rows = wp.empty(2 * n, dtype=wp.uint64), wp.empty(2 * n, dtype=int)
     sample, k = sweep.sorted_sample(keys, n)
     wp.launch(code_boxes, n, [keys, sample, k, numbers, codes, rows])

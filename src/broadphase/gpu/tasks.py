@@ -22,8 +22,8 @@ need("warp", extra="gpu", purpose="searching on a graphics card")
 
 import warp as wp
 
-from broadphase.gpu import rays, sweep
-from broadphase.gpu.sweep import FLOATS
+from broadphase.gpu import kernels, rays, sweep
+from broadphase.gpu.kernels import FLOATS
 from broadphase.inputs.arrays import MOST_IDS
 from broadphase.inputs.boxes import unsound_box_error
 from broadphase.inputs.environments import BOX_WIDTHS, POINT_WIDTHS
@@ -32,7 +32,7 @@ from broadphase.methods.task import pair_limit
 
 Array = Any
 """An array of Warp."""
-_KEYS = dict(zip(sweep.FLOATS, sweep.KEYS, strict=True))
+_KEYS = dict(zip(kernels.FLOATS, kernels.KEYS, strict=True))
 # The keys of -inf and inf: what is beyond is NaN.
 _ENDS = {wp.uint32: (0x007FFFFF, 0xFF800000), wp.uint64: (0x000FFFFFFFFFFFFF, 0xFFF0000000000000)}
 # What can be squared without underflow or overflow, and the factors to get there: as on the processor.
@@ -311,7 +311,9 @@ def raycast(
         if isinstance(max_distance, Real):
             reach = wp.full(1, float(max_distance), dtype=wp.float64)
         else:
-            reach = _widened(one_each(max_distance, m, "max_distance", start.array, sweep.FLOATS)).reshape(m)
+            reach = _widened(one_each(max_distance, m, "max_distance", start.array, kernels.FLOATS)).reshape(
+                m
+            )
         ignored = wp.empty(0 if ignore is None else m, dtype=wp.int64)
         if ignore is not None:
             _read_integers(ignore, "ignore", start.array, ignored, 0)
@@ -365,7 +367,7 @@ def changes(before: Any, after: Any) -> PairChanges:
             if array.dtype != wp.int32 or array.ndim != 2 or array.shape[1] != 2:
                 raise ValueError(f"{name} must be (m, 2) int32, as pairs returns; got shape {array.shape}")
             packed.append(wp.empty(len(array), dtype=wp.uint64))
-            wp.launch(sweep.pack, len(array), [array, packed[k], bad, k])
+            wp.launch(kernels.pack, len(array), [array, packed[k], bad, k])
         for name, row in zip(("before", "after"), bad.numpy().tolist(), strict=True):
             if row < MOST_IDS:
                 raise ValueError(
@@ -375,10 +377,10 @@ def changes(before: Any, after: Any) -> PairChanges:
         def chosen(side: int, wanted: int) -> Any:
             count = len(packed[side])
             counts = wp.zeros(count + 1, dtype=int)
-            wp.launch(sweep.find_each, count, [packed[side], packed[1 - side], wanted, counts])
+            wp.launch(kernels.find_each, count, [packed[side], packed[1 - side], wanted, counts])
             places = sweep.scanned(counts)
             out = wp.empty((sweep.last(places), 2), dtype=int)
-            wp.launch(sweep.keep, count, [sides[side], places, out])
+            wp.launch(kernels.keep, count, [sides[side], places, out])
             return given_back(out, after)
 
         return PairChanges(chosen(1, 0), chosen(1, 1), chosen(0, 0))
@@ -417,7 +419,7 @@ def _search(
     sides: list[Side], env: Any, touching: bool, rules: dict[str, Any], radius: Any = None
 ) -> sweep.Search:
     counts = [len(side.array) for side in sides]
-    kind = max((side.array.dtype for side in sides), key=sweep.FLOATS.index)
+    kind = max((side.array.dtype for side in sides), key=kernels.FLOATS.index)
     sides = [
         side._replace(array=side.array if side.array.dtype == kind else _widened(side.array))
         for side in sides
@@ -434,7 +436,7 @@ def _search(
         boxes, keys = wp.empty((n, 2 * dim), dtype=kind), wp.empty((2 * dim, n), dtype=_KEYS[kind])
         for k, side in enumerate(sides):
             around = [side.array, circles.metric, sum(counts[:k]), boxes, circles.points, bad, k]
-            wp.launch(sweep.boxes_around, counts[k], around)
+            wp.launch(kernels.boxes_around, counts[k], around)
         _read_boxes(boxes, keys, 0, True, wp.empty(1, dtype=int), 0)
     if 0 in counts:  # then nothing meets, and what is there has been checked
         keys = wp.empty((keys.shape[0], 0), dtype=_KEYS[kind])
@@ -444,7 +446,7 @@ def _search(
         static = wp.clone(one_each(rules["static"], n, "static", first, (wp.bool,)))
     given = [Side(name, rules.get(name), None, None) for name in ("categories", "masks")]
     categories, masks = _sets([side.given for side in given], first, bad, len(sides))
-    packed = sweep.struct(sweep.Rules, unmoved=static, categories=categories, masks=masks)
+    packed = kernels.struct(kernels.Rules, unmoved=static, categories=categories, masks=masks)
     rows_of_a = counts[0] if len(sides) == 2 else 0
     refuse = _refusing([*sides, *given])
     return sweep.Search(keys, rows_of_a, _envs(sides, env), packed, circles, refuse, bad)
@@ -455,18 +457,18 @@ def _read_boxes(boxes: Array, keys: Array, begin: int, touching: bool, bad: Arra
     bits = wp.array(ptr=boxes.ptr, dtype=kind, shape=boxes.shape, strides=boxes.strides, device=boxes.device)
     ends = [kind(end) for end in _ENDS[kind]]
     apart = kind(int(not touching))
-    wp.launch(sweep.read_boxes, len(boxes), [bits, *ends, apart, begin, keys, bad, argument])
+    wp.launch(kernels.read_boxes, len(boxes), [bits, *ends, apart, begin, keys, bad, argument])
 
 
 def _widened(values: Array) -> Array:
     values = values if values.ndim == 2 else values.reshape((-1, 1))
     wide = wp.empty(values.shape, dtype=wp.float64)
-    wp.launch(sweep.widen, values.shape, [values, wide])
+    wp.launch(kernels.widen, values.shape, [values, wide])
     return wide
 
 
 def _metric(radius: Any, kind: Any) -> Array:
-    """See `sweep.distance_of`; and the distance, and how far the box around a point reaches."""
+    """See `kernels.distance_of`; and the distance, and how far the box around a point reaches."""
     numbers = np.dtype(np.float32 if kind is wp.float32 else np.float64)
     r = as_distance(radius, numbers)
     limits = [2.0**power for power in _METRIC[kind]]
@@ -484,14 +486,14 @@ def _sets(given: Sequence[Any], first: Array, bad: Array, argument: int) -> tupl
     ):
         sets.append(wp.full(n, wp.uint32(default), dtype=wp.uint32))
         if values is not None:
-            read = one_each(values, n, name, first, sweep.INTEGERS)
-            wp.launch(sweep.read_bits, n, [read, sets[k], bad, argument + k])
+            read = one_each(values, n, name, first, kernels.INTEGERS)
+            wp.launch(kernels.read_bits, n, [read, sets[k], bad, argument + k])
     return sets[0], sets[1]
 
 
 def _read_integers(values: Any, name: str, rows: Array, out: Array, begin: int) -> None:
-    read = one_each(values, len(rows), name, rows, sweep.INTEGERS)
-    wp.launch(sweep.read_env, len(read), [read, begin, out])
+    read = one_each(values, len(rows), name, rows, kernels.INTEGERS)
+    wp.launch(kernels.read_env, len(read), [read, begin, out])
 
 
 def _envs(sides: list[Side], env: Any) -> Array | None:
@@ -511,7 +513,7 @@ def _envs(sides: list[Side], env: Any) -> Array | None:
     out, begin = wp.empty(2 * sum(len(side.array) for side in sides), dtype=wp.int64), 0
     for k, (side, values) in enumerate(zip(sides, parts, strict=True)):
         if side.world_rows is not None:
-            wp.launch(sweep.number_worlds, len(side.array), [max(side.world_rows, 1), begin, out])
+            wp.launch(kernels.number_worlds, len(side.array), [max(side.world_rows, 1), begin, out])
         else:
             _read_integers(values, "env" if len(sides) == 1 else f"env[{k}]", side.array, out, begin)
         begin += len(side.array)
