@@ -34,8 +34,6 @@ def fits(kernel: str, types: str) -> bool:
     module, _, name = kernel.rpartition(".")
     source = KERNELS.joinpath(*module.split(".")).with_suffix(".py")
     if not source.exists():
-        source = source.with_suffix("") / "__init__.py"
-    if not source.exists():
         return False
     functions = (node for node in parse_source(source.read_bytes()).body if isinstance(node, FunctionDef))
     count = {function.name: len(function.args.args) for function in functions}.get(name, -1)

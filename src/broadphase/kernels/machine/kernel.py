@@ -20,7 +20,9 @@ from broadphase.kernels.machine.signatures import PACKAGE, describe_all, listed
 
 def kernel(function: Callable[..., Any]) -> Any:
     """The object that a decorator returns in a running program."""
-    return Kernel(function).callable()
+    made = Kernel(function)
+    made.compiled = made.builtin(made)
+    return made.compiled or made
 
 
 class Kernel:
@@ -35,12 +37,8 @@ class Kernel:
         self._count = function.__code__.co_argcount
         self.declared = declared_of(function)
         self._calls: dict[str, Callable[..., Any]] = {}
-        self._builtin: Callable[..., Any] | None = None
-
-    def callable(self) -> Callable[..., Any]:
-        """The builtin if machine code exists, else the kernel itself."""
-        self._builtin = self.builtin(self)
-        return self._builtin or self
+        self.compiled: Callable[..., Any] | None = None
+        """The builtin for the listed types, if machine code exists."""
 
     def builtin(self, otherwise: Callable[..., Any]) -> Callable[..., Any] | None:
         """The existing machine code; it passes calls with other types to ``otherwise``."""
@@ -57,8 +55,8 @@ class Kernel:
     def __call__(self, *arguments: Any) -> Any:
         """Call the kernel with arguments of types that are not in its table, or not yet."""
         plain_ones = tuple(map(plainer, arguments))
-        if self._builtin is not None and any(a is not b for a, b in zip(arguments, plain_ones, strict=True)):
-            return self._builtin(*plain_ones)
+        if self.compiled is not None and any(a is not b for a, b in zip(arguments, plain_ones, strict=True)):
+            return self.compiled(*plain_ones)
         types = describe_all(plain_ones, self.declared)
         if len(plain_ones) != self._count:
             raise TypeError(f"{self.name} takes {self._count} arguments; got {len(plain_ones)}")
@@ -76,7 +74,7 @@ class Kernel:
                 notes.write(f"{self.name}: {types}\n")
         whole, call = compile_kernel(self.name, self.module, self.made_of, types, self)
         if whole:
-            self._builtin = call
+            self.compiled = call
         return call or plain(self.function)
 
 
