@@ -9,7 +9,9 @@
     machine
 
 Every kernel takes contiguous arrays that were checked above (`broadphase.inputs.boxes`) and scalars, never
-raises, releases the GIL, and returns counts.  A search that may take long, or fill its output, stops and
-continues when it is called again: the rules are in `broadphase.kernels.arrays.results`.  With Numba's JIT
-switched off the same functions run as plain Python and give the same answers, slowly.
+raises, and runs to its end in one call; its results grow where that is needed
+(`broadphase.kernels.arrays.growing`), and what runs for microseconds keeps the GIL
+(`broadphase.kernels.machine.jit.holds_gil`).  What searches take and return is told in
+`broadphase.kernels.arrays.results`.  With Numba's JIT switched off the same functions run as plain Python and
+give the same answers, slowly.
 """
