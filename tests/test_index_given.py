@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import broadphase as bp
-from broadphase.indexes import box_tree, storage
+from broadphase.indexes import box_tree, brute_force, space
 
 pytestmark = pytest.mark.covering(together=2)
 QUICK = ["auto", "strips", "box_tree", "spatial_hash", "uniform_grid"]
@@ -243,7 +243,7 @@ def test_an_id_is_one_that_is_in_use(both):
 def trials():
     return [
         kernel
-        for module in (box_tree, storage)
+        for module in (box_tree, brute_force, space)
         for name, kernel in vars(module).items()
         if name.startswith("_try_")
     ]
@@ -251,7 +251,7 @@ def trials():
 
 def test_a_kernel_on_trial_answers_to_nothing_that_it_was_not_made_for():
     kernels = trials()
-    assert len(kernels) == 5
+    assert len(kernels) == 7
     junk = [
         None,
         1,
