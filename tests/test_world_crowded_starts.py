@@ -151,6 +151,26 @@ def test_many_at_once_are_as_one_by_one(seed, response, with_round, wide, period
     assert found == hits
 
 
+@settings(deadline=None, max_examples=examples(10))
+@given(st.integers(0, 999))
+@example(0)
+def test_sensors_that_move_cross_what_was_pushed_far(seed):
+    rng = np.random.default_rng(seed)
+    places, ways = rng.uniform(0, 20, (60, 2)).tolist(), rng.uniform(-15, 15, (60, 2))
+    worlds = bp.World(), bp.World()
+    for world in worlds:
+        for k, (x, y) in enumerate(places):
+            kind = k % 3  # each meets the other two kinds
+            rules = {"static": kind == 2, "sensor": kind == 1, "category": 1 << kind, "mask": 7 ^ 1 << kind}
+            world.add(bp.Box(x, y, 8, 6), **rules)
+    movers = [k for k in range(60) if k % 3 != 2]
+    crossed = worlds[0].move_many(np.array(movers), ways[movers], None, "touch").crossed
+    moves = [worlds[1].move(worlds[1].body(k), *ways[k].tolist(), "touch") for k in movers]
+    assert worlds[0].positions.tolist() == worlds[1].positions.tolist()
+    found = [*zip(crossed.movers.tolist(), crossed.others.tolist(), crossed.times.tolist(), strict=True)]
+    assert found == [(at, hit.other.id, hit.time) for at, move in enumerate(moves) for hit in move.crossed]
+
+
 def test_each_two_part_within_a_few_calls():
     world, rng = bp.World(), np.random.default_rng(4)
     bodies = world.add_many([bp.Box(x, y, 8, 8) for x, y in rng.uniform(0, 30, (12, 2)).tolist()])

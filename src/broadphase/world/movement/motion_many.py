@@ -166,6 +166,8 @@ class _Call:
         """Those that block, and the rows that do not."""
         self._waits = layers != ALL
         """Static movers stay where they were until all have moved: the others see them there."""
+        self._searched = layers | self._waits << MOVING
+        """The layers of what may be near."""
         store = self._store
         self.lifts = rows[store.one_way[rows] != 0].tolist() if store.any_one_way else ()
         """Movers that block on some sides only: they carry and push others."""
@@ -282,7 +284,7 @@ class _Call:
     def _movers(self, those: slice) -> kernel.Movers:
         """Some movers with what is near their regions."""
         rows, regions = self._rows[those], self._regions[those]
-        near = self._state.broad_phase.near_regions(rows, regions, self._layers | self._waits << MOVING)
+        near = self._state.broad_phase.near_regions(rows, regions, self._searched)
         self._near = near = near.without(self._ignored) if self._ignored else near
         near = near.without_pairs(rows, self._riders) if self._riders else near
         known = rows, self._displacements[those], self._responses[those], regions, self._across[those]
@@ -330,6 +332,8 @@ class _Call:
         if self._waits and store.static.item(row):
             store.put(row, *place)
             return movers
+        if not (store.any_sensor or self._searched >> store.layer.item(row) & 1):
+            return movers  # it stops no other, and none crosses it
         left, top, right, bottom = store.bounds(row)
         lows, highs = self._regions[:, :2] <= (right, bottom), (left, top) <= self._regions[:, 2:]
         those = np.flatnonzero((lows & highs).all(axis=1) | self._space.periodic)
@@ -338,13 +342,17 @@ class _Call:
 
 def _with_row(movers: kernel.Movers, row: int, those: npt.NDArray[np.intp]) -> kernel.Movers:
     """The same movers; near ``those`` is one body more, if it was not."""
-    owners = np.repeat(np.arange(len(movers.rows)), np.diff(movers.starts))
-    keys, wanted = owners << 32 | movers.others, those << 32 | row
-    at = np.searchsorted(keys, wanted)
-    missing = np.append(keys, -1)[at] != wanted
-    more = np.bincount(those[missing] + 1, minlength=len(movers.starts))
-    others = np.insert(movers.others, at[missing], row)
-    return movers._replace(starts=movers.starts + np.cumsum(more), others=others)
+    starts, others, more = movers.starts, movers.others, np.zeros(len(movers.starts), np.int64)
+    places = []
+    for m in those.tolist():
+        near = others[starts[m] : starts[m + 1]]
+        at = int(near.searchsorted(row))
+        if at == len(near) or near[at] != row:
+            places.append(int(starts[m]) + at)
+            more[m + 1] = 1
+    if not places:
+        return movers
+    return movers._replace(starts=starts + np.cumsum(more), others=np.insert(others, places, row))
 
 
 def _numbers(values: Any, name: str) -> float | Floats:
