@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from broadphase import Box, World
+from broadphase import Box, TileMap, World
 
 
 @pytest.mark.smaller_set
@@ -67,6 +67,16 @@ def test_what_a_removed_body_has_met_is_not_said_of_the_next_in_its_place(others
     assert world.add(Box(100, 100, 1, 1), tag="shot").id == shot.id
     world.update()
     assert said == []
+
+
+@pytest.mark.parametrize("static", [True, False])
+def test_the_last_mover_moves_also_where_its_way_is_long(static):
+    """The kernel returns now and then, so that signals are handled: here, after the last."""
+    world = World()
+    world.tiles = TileMap(np.zeros((1, 1_100_000), np.bool_), 1)
+    movers = [world.add(Box(20 * k, -50, 4, 4), static=static) for k in range(6)]
+    moved = world.move_many(movers, [1, 1, 1, 1, 1, 1_100_000], 0)
+    assert [mover.x for mover in movers] == moved.places[:, 0].tolist() == [1, 21, 41, 61, 81, 1_100_100]
 
 
 def test_a_step_goes_in_the_order_of_ids_whatever_the_responses():

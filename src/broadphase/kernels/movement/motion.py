@@ -683,7 +683,7 @@ def move_many(shapes, around, tags, movers, start, grid, buffers, images, out, l
         places[m, 0], places[m, 1] = xs[0], ys[0]
         if not (waits and bodies.static[row]):
             put(shapes.x, shapes.y, bodies, row, xs[0], ys[0])
-        if work > most or (one_way[row] != 0 and not waits):
+        if m + 1 < rows.shape[0] and (work > most or (one_way[row] != 0 and not waits)):
             return m + 1, DONE, found, passed
     for m in range(rows.shape[0] if waits else 0):
         if bodies.static[rows[m]]:
