@@ -21,7 +21,7 @@ from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Rows
 from broadphase.world.broad_phase import Near
 from broadphase.world.hits import Hit, Movements, Walk, hits_of
 from broadphase.world.movement.motion import Motion, Rollback, note_crossings
-from broadphase.world.movement.motion_many import ManyMotion
+from broadphase.world.movement.motion_many import MANY_NEAR, ManyMotion
 from broadphase.world.movement.sweep import checked_displacement
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
@@ -41,9 +41,6 @@ _RING = np.array(
 
 They are mirrored, so that at 45 degrees no rounding decides between the top and a side of a one-way body.
 """
-
-# Up to so many bodies near each, all are searched in a larger region where one needs that: see `_widen`.
-_MANY_NEAR = 16
 
 _THIN = 1e-3  # of a walker's height: the foot that looks for the floor ahead
 
@@ -265,7 +262,7 @@ def _widen(state: State, rows: Rows, near: Near, pushes: Floats, at: int) -> Non
     # All regions are searched again, and others may need more room, too: while few bodies are near each mover
     # all regions grow, then only those of movers near this one; at most to the other end of a heap.
     grows = np.isin(rows, near.rows[near.first[at] : near.first[at + 1]])
-    grows |= len(near.rows) < _MANY_NEAR * len(rows)
+    grows |= len(near.rows) < MANY_NEAR * len(rows)
     grows[at] = True
     bounds = state.store.table.bounds(state.store.rows())
     farthest = state.space.largest or (bounds.max(axis=0)[2:] - bounds.min(axis=0)[:2]).max()

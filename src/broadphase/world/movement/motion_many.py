@@ -34,9 +34,10 @@ _HITS_EACH, _LEAST_CAPACITY = 2, 32
 # A call of the kernel makes about so many tests, so that Ctrl-C is answered: some 50 ms.
 _MOST_TESTS = 1e6
 _NAMES = tuple(RESPONSES)
-# Where movers start in something, what is near all of them is looked for so often, each time farther away,
-# while so few bodies are near each; then each that is pushed still farther is moved alone.
-_MOST_ROUNDS, _MANY_NEAR = 3, 16
+# Where movers start inside others, the search for what is near all of them is repeated at most this often,
+# each time farther away, and only while at most this many bodies are near each.  After that, each mover that
+# is pushed still farther is moved alone.
+_MOST_ROUNDS, MANY_NEAR = 3, 16
 # Up to so many bodies are moved one by one: 6 us each and 10 for all, where a call of the kernel takes 40.
 _FEW = 4
 
@@ -243,13 +244,13 @@ class _Call:
         """What is near the regions, unless one had to be moved alone."""
         self._hits: list[Floats] = []
         self._crossed: list[Floats] = []
-        self._most_hits, begin, rounds, follows = _HITS_EACH * count + _LEAST_CAPACITY, 0, 0, False
+        self._most_hits, begin, rounds, alone = _HITS_EACH * count + _LEAST_CAPACITY, 0, 0, False
         movers = self._look(0)
-        while begin < count or follows:
+        while begin < count or alone:  # the last call of the kernel puts the static movers that wait
             starts = store.places(rows[begin:]) if self.lifts and not self._waits else None
             end, done = self._run(movers, begin)
-            many = rounds == _MOST_ROUNDS or len(movers.others) > _MANY_NEAR * count
-            if follows := done == TOO_FAR and many:  # others may wait for the last
+            many = rounds == _MOST_ROUNDS or len(movers.others) > MANY_NEAR * count
+            if alone := done == TOO_FAR and many:
                 movers, end = self._alone(movers, end), end + 1
             elif done == TOO_FAR:
                 if rounds == 0:
@@ -292,9 +293,9 @@ class _Call:
         return movers
 
     def _run(self, movers: kernel.Movers, begin: int, first: int = 0) -> tuple[int, int]:
-        """Move some movers in one call of the kernel; which is the next, and what it needs.
+        """Move some movers in one call of the kernel; returns the next one, and what it needs.
 
-        They are those of the call from ``first`` on.
+        The first of ``movers`` is number ``first`` of this call.
         """
         state, store, broad_phase = self._state, self._store, self._state.broad_phase
         if len(broad_phase.buffers.hits) < self._most_hits:
@@ -341,7 +342,7 @@ class _Call:
 
 
 def _with_row(movers: kernel.Movers, row: int, those: npt.NDArray[np.intp]) -> kernel.Movers:
-    """The same movers; near ``those`` is one body more, if it was not."""
+    """The same movers, with a row added to the lists of ``those`` that lack it."""
     starts, others, more = movers.starts, movers.others, np.zeros(len(movers.starts), np.int64)
     places = []
     for m in those.tolist():
