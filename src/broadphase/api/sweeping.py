@@ -323,8 +323,8 @@ def meeting_pairs(
     given, offset = ((first[:4], second[:4]), among, are_goals, lengths, touching), 0 if among else n
     found: Any = ()
     if n * m <= MOST_TESTS and excluded is None:
-        own, others = (_NO_ENVS, _NO_ENVS) if envs is None else (envs[:n], envs[offset:])
-        *part, ways = meet_few(*given, rules, own, others, closest)
+        first_envs, second_envs = (_NO_ENVS, _NO_ENVS) if envs is None else (envs[:n], envs[offset:])
+        *part, ways = meet_few(*given, rules, first_envs, second_envs, closest)
         found = (part,) if part[-1] >= 0.0 else ()  # the images: -1 for what is not searched here
     if not found:
         *ways, bounds, sound = take_ways(*given)
@@ -345,21 +345,21 @@ def meeting_pairs(
             ],
             parts,
         )
-    met, times, near = _decided(found[0], ways, offset, touching)
+    met, times, moments = _decided(found[0], ways, offset, touching)
     if len(found) > 1:
         more = (_decided(part, ways, offset, touching) for part in found[1:])
-        met, times, near = map(np.concatenate, zip((met, times, near), *more, strict=True))
+        met, times, moments = map(np.concatenate, zip((met, times, moments), *more, strict=True))
     if len(times) > limit:
         raise PairLimitExceeded(limit, "meet on their way; raise max_pairs, or divide the frame")
     meeting = SweptPairs(met, times)
     if closest:
-        meeting.closest_time, meeting.closest_distance = np.ascontiguousarray(near.T)
+        meeting.closest_time, meeting.closest_distance = np.ascontiguousarray(moments.T)
     return meeting
 
 
 def _decided(found: Any, ways: Any, offset: int, touching: bool) -> tuple[PairArray, Times, Times]:
     """Pairs that meet, when, and when they are nearest, after `_exactly` for what was left unsure."""
-    met, times, near, unsure, images = found
+    met, times, closest, unsure, images = found
     if images > 0.0:
         i, j = met[-1].tolist()
         raise ValueError(
@@ -367,15 +367,15 @@ def _decided(found: Any, ways: Any, offset: int, touching: bool) -> tuple[PairAr
             f"leads around the world; divide the frame, so that there are at most {MOST_IMAGES}"
         )
     if len(unsure) == 0:
-        return met, times, near
+        return met, times, closest
     for row, moment, distance, *shifts in unsure.tolist():
         k = int(row)
         time = _exactly(ways, [met.item(k, 0), met.item(k, 1) + offset], shifts, touching)
-        known = times.item(k), *near[k, ::-1].tolist()
+        known = times.item(k), *closest[k, ::-1].tolist()
         if time >= 0.0 and (times[k] < 0.0 or (time, distance, moment) < known):
-            times[k], near[k] = time, (moment, distance)
+            times[k], closest[k] = time, (moment, distance)
     kept = times >= 0.0
-    return met[kept], times[kept], near[kept]
+    return met[kept], times[kept], closest[kept]
 
 
 def _check_finite(rows: BoxArray, name: str) -> None:

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 
 _OTHER_NAMES = {
-    name: f"it is {own} here"
-    for own, names in {
+    name: f"it is {method} here"
+    for method, names in {
         "query_box": ["query", "search", "intersection", "overlaps"],
         "query_radius": ["query_circle", "query_ball_point"],
         "pairs": ["query_pairs"],
@@ -737,8 +737,8 @@ class Index(ById):
         (point,), env, _ = self._in_rows(
             env, (self._reader.settled(point, self.dim, "point"), "point", self.dim)
         )
-        at = self._reader.point_or_points(point, "point")
-        return self._in_box("query_point", np.concatenate((at, at), axis=-1), env, rules)
+        points = self._reader.point_or_points(point, "point")
+        return self._in_box("query_point", np.concatenate((points, points), axis=-1), env, rules)
 
     def query_radius(
         self,
@@ -782,8 +782,10 @@ class Index(ById):
         reader = self._reader
         center, r = reader.settled(center, self.dim, "center"), arguments.settled_distance(r, "r")
         (center, r), env, _ = self._in_rows(env, (center, "center", self.dim), (r, "r", 0))
-        at = reader.point_or_points(center, "center", finite=True), "center", 1
-        (centers, radii), single = arguments.lined_up(at, (arguments.distances(r, "r"), "r", 0))
+        points = reader.point_or_points(center, "center", finite=True)
+        (centers, radii), single = arguments.lined_up(
+            (points, "center", 1), (arguments.distances(r, "r"), "r", 0)
+        )
         space, centers, single = self._placed(centers[0] if single else centers, env)
         radii = radii if len(radii) == len(centers) else np.resize(radii, len(centers))
         rows = space.in_circles(centers, radii, rules)
@@ -876,10 +878,10 @@ class Index(ById):
         """
         rules = NO_RULES if category is mask is None else self._rules(category, mask)
         if env is ignore is out is None and type(max_distance) in (float, int):
-            at = origin if type(origin) is tuple else arguments.as_given(origin)
+            start = origin if type(origin) is tuple else arguments.as_given(origin)
             towards = direction if type(direction) is tuple else arguments.as_given(direction)
-            if len(at) == len(towards) > 0:
-                hit = self._asked.first_hit((*at, *towards, max_distance), rules)
+            if len(start) == len(towards) > 0:
+                hit = self._asked.first_hit((*start, *towards, max_distance), rules)
                 if hit is not None:
                     return None if hit is NO_HIT else hit
         if self._store.envs is not None and category is mask is None:
@@ -979,8 +981,8 @@ class Index(ById):
             env, (self._reader.settled(point, self.dim, "point"), "point", self.dim)
         )
         most = count(k, "k")
-        at = self._reader.point_or_points(point, "point", finite=True)
-        space, points, single = self._placed(at, env)
+        places = self._reader.point_or_points(point, "point", finite=True)
+        space, points, single = self._placed(places, env)
         most = max(min(most, self._store.live), 1) if single else most
         found = space.nearest_many(points, most, rules)
         if single:
@@ -1066,10 +1068,10 @@ class Index(ById):
 
     def __repr__(self) -> str:
         options = self._options() if self.period is None else {**self._options(), "period": self.period}
-        own = "".join(f", {key}={value!r}" for key, value in options.items())
+        others = "".join(f", {key}={value!r}" for key, value in options.items())
         return (
             f"<{type(self).__name__}: {len(self)} boxes, dim={self.dim}, dtype={self.dtype}, "
-            f"touching={self._touching}, sort={self._sort}{own}>"
+            f"touching={self._touching}, sort={self._sort}{others}>"
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -1099,14 +1101,14 @@ class Index(ById):
         first, second = self._reader.ray_names
         if not arguments.run_no_code(origin, direction, max_distance, ignore, env):  # else `rays` copies them
             origin, direction = self._reader.settled_ray(origin, direction)
-        (at, towards, far, ignore), env, axes = self._in_rows(
+        (starts, towards, far, ignore), env, axes = self._in_rows(
             env,
             (origin, first, self.dim),
             (direction, second, self.dim),
             (arguments.settled_distance(max_distance, "max_distance"), "max_distance", 0),
             (settled(ignore, "ignore"), "ignore", 0),
         )
-        return self._reader.rays(at, towards, far, self._store.envs is not None), ignore, env, axes
+        return self._reader.rays(starts, towards, far, self._store.envs is not None), ignore, env, axes
 
     def _rules(self, category: Any, mask: Any) -> BoxRules:
         """The rules of a query, checked."""

@@ -147,8 +147,8 @@ class TreeStructure(SearchTree):
         if not fresh:
             ids, self._leaving = self._leaving, protocol.NO_IDS
         elif len(ids) > thresholds.FEW_CHANGED:
-            for tree, own in self._by_tree(ids):
-                if len(own) > self._most_changes(tree):
+            for tree, ids_of_tree in self._by_tree(ids):
+                if len(ids_of_tree) > self._most_changes(tree):
                     self._build_later(tree)
         if len(ids):
             self._insert(ids, fresh)
@@ -163,8 +163,10 @@ class TreeStructure(SearchTree):
             ids = ids[self._built(ids)]
         done = 0
         while done < len(ids):
-            own = (store.boxes, arrays.reach, store.classes, ids, done, fresh, arrays.scratch)
-            done = kernel.insert_boxes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
+            done = kernel.insert_boxes(
+                *(arrays.edges, arrays.children, arrays.links, arrays.where, store.boxes, arrays.reach),
+                *(store.classes, ids, done, fresh, arrays.scratch),
+            )
             if done < len(ids):
                 arrays.reserve_nodes(len(arrays.children) // 2 + _MOST_LEVELS)
 
@@ -176,9 +178,11 @@ class TreeStructure(SearchTree):
         if self.store.any_static or True in self._unbuilt:
             static, built = self.store.classes[ids] == STATIC, self._built(ids)
             for tree in (kernel.MOVING, kernel.STATIC_TREE):
-                own = built & (static == (tree == kernel.STATIC_TREE))
-                if own.any():
-                    self._leaving = np.concatenate((self._leaving, self._move(tree, ids[own], boxes[own])))
+                in_tree = built & (static == (tree == kernel.STATIC_TREE))
+                if in_tree.any():
+                    self._leaving = np.concatenate(
+                        (self._leaving, self._move(tree, ids[in_tree], boxes[in_tree]))
+                    )
         else:
             self._leaving = self._move(kernel.MOVING, ids, boxes)
         if len(self._leaving):
@@ -194,8 +198,9 @@ class TreeStructure(SearchTree):
         store, arrays = self.store, self._arrays
         nodes = (arrays.edges, arrays.children, arrays.links, arrays.where)
         most, places = self._most_changes(tree), np.empty(len(ids), np.int64)
-        own = (store.boxes, arrays.reach, tree, ids, boxes, self._reach, STEPS, places, most)
-        left = kernel.move_boxes(*nodes, *own)
+        left = kernel.move_boxes(
+            *nodes, store.boxes, arrays.reach, tree, ids, boxes, self._reach, STEPS, places, most
+        )
         if left >= most:
             self._build_later(tree)
             return protocol.NO_IDS
@@ -242,7 +247,7 @@ class TreeStructure(SearchTree):
         """
         self.ready_static()
         store = self.store
-        movers, statics = (own for _, own in self._by_tree(store.ids()))
+        (_, movers), (_, statics) = self._by_tree(store.ids())
 
         def find(movers_boxes: Rows) -> Ids:
             rows, tests = protocol.find_rows(self, movers_boxes, self.touching, NO_RULES)
@@ -278,7 +283,7 @@ class TreeStructure(SearchTree):
     def find_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
         first, how = self._search_arguments(), (self.touching, *rules)
         return self.rows_in_shares(
-            lambda some: queries.search_rays(*first, some, *how, expected_rows(some)), rays
+            lambda part: queries.search_rays(*first, part, *how, expected_rows(part)), rays
         )
 
     def tree(self, names: IdArray) -> protocol.Tree:
@@ -311,8 +316,8 @@ class TreeStructure(SearchTree):
         first, how = self._search_arguments(), (self.touching, *rules)
         hits = hit_arrays(len(rays), self.dim if out is None else out.normals.shape[1])
 
-        def search(_: int, __: int, some: Rows, *parts: Any) -> FirstHit:
-            return queries.search_firsts(*first, some, *how, *parts)  # type: ignore[no-any-return]
+        def search(_: int, __: int, part: Rows, *parts: Any) -> FirstHit:
+            return queries.search_firsts(*first, part, *how, *parts)  # type: ignore[no-any-return]
 
         found = self.in_shares(len(rays), search, rays, ignored, *hits) if len(rays) else []
         return hits, sum(tests for tests, *_ in found)
@@ -327,12 +332,12 @@ class TreeStructure(SearchTree):
         arguments = self._search_arguments()
         out = np.empty((len(points), k), np.int32), np.empty((len(points), k))
         order = order_along(points) if len(points) >= thresholds.ORDERED_POINTS else None
-        some = points if order is None else points[order]
+        in_order = points if order is None else points[order]
 
-        def search(_: int, __: int, some: Rows, *parts: Any) -> NearestIds:
-            return queries.search_nearest(*arguments, some, *rules, k, *parts)  # type: ignore[no-any-return]
+        def search(_: int, __: int, part: Rows, *parts: Any) -> NearestIds:
+            return queries.search_nearest(*arguments, part, *rules, k, *parts)  # type: ignore[no-any-return]
 
-        found_in_parts = self.in_shares(len(points), search, some, *out)
+        found_in_parts = self.in_shares(len(points), search, in_order, *out)
         for array in out if order is not None else ():
             array[order] = array.copy()
         return *out, sum(tests for *_, tests in found_in_parts)

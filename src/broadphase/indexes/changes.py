@@ -270,9 +270,9 @@ def _from_queries(structure: Any, entries: Entries) -> tuple[PairArray, PairArra
     ruled = store.any_static or store.any_sets
 
     def search(begin: int, end: int) -> Compared:
-        some = queries[begin:end]
-        out = expected_rows(some)
-        rows, _, found, tests = structure.find_in_boxes(some, structure.touching, (-1, -1), out)
+        part = queries[begin:end]
+        out = expected_rows(part)
+        rows, _, found, tests = structure.find_in_boxes(part, structure.touching, (-1, -1), out)
         rows = rows[:found]
         ended = np.empty_like(rows)
         come, gone = kernel.compare_found(

@@ -76,14 +76,14 @@ _RAYS_AT_ONCE = 1 << 20
 
 
 class Worlds(SearchTree):
-    """Boxes grouped by environment; ``own`` is the structure of an index without environments."""
+    """Boxes grouped by environment; ``structure`` is that of an index without environments."""
 
     has_worlds = True
     follows_moving = False
 
-    def __init__(self, own: Structure) -> None:
-        self._own = own
-        super().__init__(own.shared)
+    def __init__(self, structure: Structure) -> None:
+        self._own = structure
+        super().__init__(structure.shared)
 
     # ---- following the boxes: pairs need nothing of it, and queries come by `placed`
 
@@ -233,8 +233,8 @@ class Worlds(SearchTree):
         how = (self.touching, *rules)
 
         return self.rows_in_shares(
-            lambda some: kernel.search_rays(
-                *self._searched(), some, *how, self._scratch(), expected_rows(some)
+            lambda part: kernel.search_rays(
+                *self._searched(), part, *how, self._scratch(), expected_rows(part)
             ),
             rays,
         )
@@ -399,8 +399,8 @@ def _rows_of_groups(array: Rows, shape: tuple[int, int], axes: int) -> tuple[Row
     for axis in (0, 1):
         if array.strides[axis] == 0:
             array = array[:1] if axis == 0 else array[:, :1]
-    groups, each, dim = array.shape
-    return np.ascontiguousarray(array).reshape(-1, dim), (each if groups > 1 else 0, 1 if each > 1 else 0)
+    groups, size, dim = array.shape
+    return np.ascontiguousarray(array).reshape(-1, dim), (size if groups > 1 else 0, 1 if size > 1 else 0)
 
 
 def rows_asked(query: Rows, env: Any) -> tuple[Rows, bool]:

@@ -197,10 +197,10 @@ class Structure(ABC):
         )
 
     def rows_in_shares(self, search: Callable[[Rows], Any], queries: Rows, cost: float = 1_000.0) -> Ids:
-        """The rows ``[query, id]`` of ``search(some) -> rows, how many, tests``, and the tests."""
+        """The rows ``[query, id]`` of ``search(part) -> rows, how many, tests``, and the tests."""
 
-        def find(begin: int, _: int, some: Rows) -> tuple[PairArray, int]:
-            rows, count, tests = search(some)
+        def find(begin: int, _: int, part: Rows) -> tuple[PairArray, int]:
+            rows, count, tests = search(part)
             if begin:
                 rows[:count, 0] += begin
             return first_of(rows, count), tests
@@ -326,8 +326,8 @@ def renamed(found: Found, ids: IdArray) -> Found:
 def find_rows(structure: Searched, boxes: Rows, touching: bool, rules: BoxRules) -> Ids:
     """`Structure.find_in_boxes`, sorted if the index sorts; threads share a large batch."""
 
-    def search(some: Rows) -> tuple[PairArray, int, int]:
-        found = structure.find_in_boxes(some, touching, rules, expected_rows(some))
+    def search(part: Rows) -> tuple[PairArray, int, int]:
+        found = structure.find_in_boxes(part, touching, rules, expected_rows(part))
         assert found is not None
         rows, _, count, tests = found
         if structure.sort and not structure.sorts_rows:
@@ -351,13 +351,13 @@ def pairs_between(
     among the ``few``; where they may be, ``found_too`` says which of all ids are.
     """
     boxes = rows_at(store.boxes, few).astype(np.float64, copy=False)
-    each = len(few) if limit == NO_LIMIT else max(limit // max(others, 1), 1)
+    step = len(few) if limit == NO_LIMIT else max(limit // max(others, 1), 1)
     ruled = store.any_sets or (found_too is not None and store.any_static)
     again = _NONE_AGAIN if found_too is None else found_too
     chunks = [np.empty((0, 2), np.int32)]
     found = tests = 0
-    for first in range(0, len(few), max(each, 1)):
-        rows, made = find(boxes[first : first + each])
+    for first in range(0, len(few), max(step, 1)):
+        rows, made = find(boxes[first : first + step])
         sets = store.classes, store.categories, store.masks
         count = name_pairs(rows, few[first:], again, sets, ruled)
         chunks.append(rows[:count])
@@ -368,10 +368,10 @@ def pairs_between(
     return np.concatenate(chunks) if len(chunks) > 2 else chunks[-1], tests
 
 
-def may_pair(here: BoxStore, there: BoxStore, rows: IdArray) -> npt.NDArray[np.bool_]:
-    """Which rows ``[id here, id there]`` the rules of both sides allow."""
+def may_pair(first: BoxStore, second: BoxStore, rows: IdArray) -> npt.NDArray[np.bool_]:
+    """Which rows ``[id in first, id in second]`` the rules of both sides allow."""
     i, j = rows[:, 0], rows[:, 1]
-    may: npt.NDArray[np.bool_] = here.classes[i] & there.classes[j] == 0
-    may &= here.categories[i] & there.masks[j] != 0
-    may &= there.categories[j] & here.masks[i] != 0
+    may: npt.NDArray[np.bool_] = first.classes[i] & second.classes[j] == 0
+    may &= first.categories[i] & second.masks[j] != 0
+    may &= second.categories[j] & first.masks[i] != 0
     return may

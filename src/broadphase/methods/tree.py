@@ -76,10 +76,10 @@ class TreeArrays:
 
     def build(self, boxes: BoxArray, ids: npt.NDArray[np.int32] | None, tree: int) -> None:
         """Make an empty tree one of these boxes, by default of all."""
-        some = boxes if ids is None else boxes[ids]
-        if len(some):
-            order, begin, after = build(some)
-            self.reserve_nodes(kernel.most_nodes(len(some)))
+        kept = boxes if ids is None else boxes[ids]
+        if len(kept):
+            order, begin, after = build(kept)
+            self.reserve_nodes(kernel.most_nodes(len(kept)))
             nodes = (self.edges, self.children, self.links, self.where)
             order = order if ids is None else ids[order]
             kernel.pack_nodes(*nodes, boxes, self.reach, order, begin, after, tree)
@@ -123,15 +123,15 @@ def find(task: Task) -> Found:
         arrays.build(task.boxes, None, kernel.MOVING)
         found = pairs_of_trees(arrays, task, kernel.MOVING)
         return found._replace(cells=arrays.children.item(kernel.NODES))
-    counts = {own: count for own, count in enumerate(np.bincount(classes).tolist()) if count}
-    bit = max((1 << k for k in range(8)), key=lambda bit: sum(counts[own] for own in counts if own & bit))
+    counts = {kind: count for kind, count in enumerate(np.bincount(classes).tolist()) if count}
+    bit = max((1 << k for k in range(8)), key=lambda bit: sum(counts[kind] for kind in counts if kind & bit))
     second = (classes & bit).astype(np.bool_)
     for tree, which in ((kernel.MOVING, ~second), (kernel.STATIC_TREE, second)):
         arrays.build(task.boxes, np.flatnonzero(which).astype(np.int32), tree)
     if len(counts) == 2 and not min(counts) & max(counts):  # the trees are the classes
         task = replace(task, filter=task.filter._replace(classes=classes[:0]))
     found = pairs_of_trees(arrays, task, kernel.STATIC_TREE)
-    if found.pairs <= task.limit and not reduce(and_, (own for own in counts if not own & bit), 255):
+    if found.pairs <= task.limit and not reduce(and_, (kind for kind in counts if not kind & bit), 255):
         found = found.and_more(pairs_of_trees(arrays, replace(task, scratch=Scratch()), kernel.MOVING))
     return found._replace(cells=arrays.children.item(kernel.NODES))
 
