@@ -27,7 +27,7 @@ class Object(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """``i8``, ``f4[2]``, ``none``: a number, or an array of so many dimensions."""
+    """``i8``, ``f4[2]``: a number, or an array of so many dimensions."""
 
     kind: str
     ndim: int | None
@@ -67,7 +67,7 @@ def _until_closed(tokens: Iterator[str]) -> tuple[Any, ...]:
             found.append(Row(tuple(map(int, sizes.split("|"))), "[2]" in kind))
         elif token == "o":
             found.append(Object())
-        elif re.fullmatch(r"none|[biuf]\d(\[\d\])?", token):
+        elif re.fullmatch(r"[biuf]\d(\[\d\])?", token):
             kind, _, ndim = token.rstrip("]").partition("[")
             found.append(Leaf(kind, int(ndim) if ndim else None))
         else:
@@ -106,7 +106,7 @@ def fits(kind: Any, value: Any) -> bool:
         if kind.kind[0] == "f":
             return abs(value) < 10**308
         return kind.kind == "i8" and -(2**63) <= value < 2**63
-    taken = {"i": (), "f": (float, np.float64), "b": (bool,), "n": (type(None),)}
+    taken = {"i": (), "f": (float, np.float64), "b": (bool,)}
     return type(value) in taken[kind.kind[0]]
 
 
@@ -125,7 +125,7 @@ def right(kind: Any) -> Any:
         return []
     if kind.ndim is not None:
         return np.zeros((3, 4, 2)[: kind.ndim], kind.kind)
-    return {"i": 1, "f": 1.5, "b": True, "n": None}[kind.kind[0]]
+    return {"i": 1, "f": 1.5, "b": True}[kind.kind[0]]
 
 
 class SubInt(int): ...
@@ -207,12 +207,6 @@ def tell(*arguments: Any) -> None:
     raise Told(arguments)
 
 
-def overflows(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return any(map(overflows, value))
-    return type(value) is int and value in TOO_LARGE
-
-
 def refuse_what_is_wrong(all_lines: bool) -> None:
     """Every builtin with each of its arguments exchanged; prints how many calls were refused.
 
@@ -232,8 +226,6 @@ def refuse_what_is_wrong(all_lines: bool) -> None:
                     (heard,) = reported.args
                     assert len(heard) == len(arguments)
                     assert all(a is b for a, b in zip(heard, arguments, strict=True))
-                except OverflowError:
-                    assert overflows(arguments), (kernel, arguments)
                 else:
                     raise AssertionError(f"{kernel} took {arguments}")
                 refused += 1

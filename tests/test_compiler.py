@@ -414,7 +414,7 @@ import ctypes
 import sys
 from importlib import import_module
 import llvmlite.binding as llvm
-from broadphase.compiler.types import parse
+from broadphase.compiler.lowering import parse
 from broadphase.kernels.machine.signatures import PACKAGE
 
 nothing = ctypes.CFUNCTYPE(ctypes.c_int32)(lambda: 1)

@@ -7,7 +7,7 @@ from ast import parse as parse_source
 from pathlib import Path
 
 from broadphase.compiler.build import Job, advice, build, jobs_of
-from broadphase.compiler.types import parse
+from broadphase.compiler.lowering import parse
 from broadphase.kernels.machine.library import FOLDER
 from broadphase.kernels.machine.mode import able
 from broadphase.kernels.machine.signatures import FILE, listed

@@ -23,8 +23,7 @@ from typing import Any, NamedTuple
 from numba.core.registry import cpu_target
 
 from broadphase.compiler import builtins, machine_code, memory, numba_names, python_api
-from broadphase.compiler.lowering import COMMON_SYMBOLS, common_parts, lower, target_machine
-from broadphase.compiler.types import parse
+from broadphase.compiler.lowering import COMMON_SYMBOLS, common_parts, lower, parse, target_machine
 from broadphase.kernels.machine.library import digest_of, fingerprint
 from broadphase.kernels.machine.mode import level
 from broadphase.kernels.machine.on_demand import folder, subfolder

@@ -2,8 +2,8 @@
 
 Each kernel and list of types gets a function ``PyObject *call(PyObject *const *args)``.  It first checks
 every argument: exact type, kind of numbers, dimensions, layout.  It returns `MISSED` for arguments of other
-types; then the next list of types is tried (`machine_code`), and finally Python.  A call costs about 60 ns
-and 7 ns for each array; Numba's own dispatcher takes 500 ns and more.
+types, and for an int that does not fit; then the next list of types is tried (`machine_code`), and finally
+Python.  A call costs about 60 ns and 7 ns for each array; Numba's own dispatcher takes 500 ns and more.
 
 All kernels share the functions that check and convert; inlined into each builtin they took a fourth of LLVM's
 time and half of the library.
@@ -13,7 +13,8 @@ time and half of the library.
 =========  ===========================================  ==============================================
 a number   its 64 bits                                  the same
 an array   the object, the address, and a length for    the address, the block, the object, lengths,
-           each axis                                    strides
+           each axis; after them the numbers of a       strides
+           tuple that is a row
 =========  ===========================================  ==============================================
 """
 
@@ -25,17 +26,13 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from broadphase.compiler import memory, python_api
-from broadphase.compiler.lowering import Lowered, array_of, may_fail
+from broadphase.compiler.lowering import Lowered, array_of, kind_of, may_fail
 from broadphase.compiler.python_api import CALL, DOUBLE, I8, I32, I64, MISSED, OBJECTS, POINTER, SIZE, Api
-from broadphase.compiler.types import kind_of
 from broadphase.kernels.machine.python_api import KIND_NUMBERS, KINDS
 
 LONGEST_ROW = 7
-DONE, MISSED_TYPE, RAISED = range(3)
-"""The results of reading an argument: it was read; it has another type; a Python error is set."""
-
 _WORDS, _SIZES, _NOTHING = I64.as_pointer(), SIZE.as_pointer(), ir.Constant(POINTER, None)
-_READ = ir.FunctionType(I32, [POINTER, I8, _WORDS])
+_READ = ir.FunctionType(ir.IntType(1), [POINTER, I8, _WORDS])  # whether an argument has the type, and fits
 _ITEMS = ir.FunctionType(OBJECTS, [POINTER, I64])
 _MAKE = ir.FunctionType(POINTER, [I8, _WORDS])
 _PACK = ir.FunctionType(POINTER, [I64, OBJECTS])
@@ -53,7 +50,7 @@ def name_of(kind: Any) -> str:
         return "signed" if kind.signed else "unsigned"
     if isinstance(kind, types.Float):
         return "float"
-    if kind == types.none:
+    if kind == types.none:  # only as a result
         return "none"
     raise NotImplementedError(f"an argument or a result of type {kind}")
 
@@ -89,50 +86,39 @@ def _demand(builder: Any, condition: Any, otherwise: Any) -> None:
         builder.ret(otherwise)
 
 
-_DONE, _MISSED = ir.Constant(I32, DONE), ir.Constant(I32, MISSED_TYPE)
+def _read_signed(builder: Any, value: Any, code: Any, words: Any) -> None:
+    _demand(builder, _is_of(builder, value, "type_int"), cgutils.false_bit)
+    _put_number(builder, Api(builder).call("PyLong_AsLongLong", I64, value), words)
 
 
-def _double_of(builder: Any, value: Any) -> Any:
+def _read_float(builder: Any, value: Any, code: Any, words: Any) -> None:
     """The value of a float or an int.  An int in the function for floats takes 30 ns: it makes a float."""
+    _demand(builder, _is_of(builder, value, "type_float", "type_float64", "type_int"), cgutils.false_bit)
     api, kind = Api(builder), ir.FunctionType(DOUBLE, [POINTER]).as_pointer()
     functions = (api.number(name) for name in ("PyLong_AsDouble", "PyFloat_AsDouble"))
     function = builder.select(_is_of(builder, value, "type_int"), *functions)
-    return builder.call(builder.inttoptr(function, kind), [value])
+    _put_number(builder, builder.call(builder.inttoptr(function, kind), [value]), words)
 
 
-def _long_of(function: str) -> Callable[..., Any]:
-    return lambda builder, value: Api(builder).call(function, I64, value)
-
-
-def _read_number(convert: Callable[..., Any], suspect: float, *names: str) -> Callable[..., None]:
-    def read(builder: Any, value: Any, code: Any, words: Any) -> None:
-        api = Api(builder)
-        _demand(builder, _is_of(builder, value, *names), _MISSED)
-        value = convert(builder, value)
-        known = ir.Constant(value.type, suspect)
-        same = builder.fcmp_ordered if value.type is DOUBLE else builder.icmp_signed
-        # The conversion also returns this number for values that do not fit.
-        with builder.if_then(same("==", value, known), likely=False):
-            error = api.call("PyErr_Occurred", POINTER)
-            _demand(builder, cgutils.is_null(builder, error), ir.Constant(I32, RAISED))
-        builder.store(builder.bitcast(value, I64), words)
-        builder.ret(_DONE)
-
-    return read
+def _put_number(builder: Any, number: Any, words: Any) -> None:
+    """Store what a conversion returned: -1 and an exception for an int that does not fit."""
+    api, bits = Api(builder), builder.bitcast(number, I64)
+    suspect = builder.bitcast(ir.Constant(number.type, -1), I64)
+    with builder.if_then(builder.icmp_unsigned("==", bits, suspect), likely=False):
+        error = api.call("PyErr_Occurred", POINTER)
+        with builder.if_then(cgutils.is_not_null(builder, error), likely=False):
+            api.call("PyErr_Clear", ir.VoidType())
+            builder.ret(cgutils.false_bit)
+    builder.store(bits, words)
+    builder.ret(cgutils.true_bit)
 
 
 def _read_boolean(builder: Any, value: Any, code: Any, words: Any) -> None:
     api = Api(builder)
     yes = builder.icmp_unsigned("==", value, api.object("true"))
     no = builder.icmp_unsigned("==", value, api.object("false"))
-    _demand(builder, builder.or_(yes, no), _MISSED)
     builder.store(builder.zext(yes, I64), words)
-    builder.ret(_DONE)
-
-
-def _read_none(builder: Any, value: Any, code: Any, words: Any) -> None:
-    is_none = builder.icmp_unsigned("==", value, Api(builder).object("none"))
-    builder.ret(builder.select(is_none, _DONE, _MISSED))
+    builder.ret(builder.or_(yes, no))
 
 
 def _axes(builder: Any, code: Any) -> Any:
@@ -144,19 +130,19 @@ def _read_array(builder: Any, value: Any, code: Any, words: Any) -> None:
     api = Api(builder)
     axes = _axes(builder, code)
     kind = builder.urem(code, ir.Constant(I8, _AXIS))
-    _demand(builder, _is_of(builder, value, "type_array"), _MISSED)
+    _demand(builder, _is_of(builder, value, "type_array"), cgutils.false_bit)
     ndim = builder.sext(api.field(value, python_api.ARRAY["nd"], I32), I64)
-    _demand(builder, builder.icmp_signed("==", ndim, axes), _MISSED)
+    _demand(builder, builder.icmp_signed("==", ndim, axes), cgutils.false_bit)
     wanted = ir.Constant(I32, python_api.ALIGNED | python_api.C_CONTIGUOUS)
     flags = builder.and_(api.field(value, python_api.ARRAY["flags"], I32), wanted)
-    _demand(builder, builder.icmp_unsigned("==", flags, wanted), _MISSED)
+    _demand(builder, builder.icmp_unsigned("==", flags, wanted), cgutils.false_bit)
     dtype = api.field(value, python_api.ARRAY["descr"], POINTER)
     number = api.field(dtype, python_api.DTYPE["type_num"], I32)
-    _demand(builder, builder.icmp_unsigned("<", number, ir.Constant(I32, KIND_NUMBERS)), _MISSED)
-    _demand(builder, builder.icmp_unsigned("==", api.kind_of_type_number(number), kind), _MISSED)
+    _demand(builder, builder.icmp_unsigned("<", number, ir.Constant(I32, KIND_NUMBERS)), cgutils.false_bit)
+    _demand(builder, builder.icmp_unsigned("==", api.kind_of_type_number(number), kind), cgutils.false_bit)
     order = api.field(dtype, python_api.DTYPE["byteorder"], I8)
     native = [builder.icmp_unsigned("==", order, ir.Constant(I8, ord(mark))) for mark in "=|"]
-    _demand(builder, builder.or_(*native), _MISSED)
+    _demand(builder, builder.or_(*native), cgutils.false_bit)
     builder.store(builder.ptrtoint(value, I64), words)
     data = builder.ptrtoint(api.field(value, python_api.ARRAY["data"], POINTER), I64)
     builder.store(data, _at(builder, words, 1))
@@ -165,7 +151,7 @@ def _read_array(builder: Any, value: Any, code: Any, words: Any) -> None:
     with cgutils.for_range(builder, axes, intp=I64) as loop:
         length = api.wide(builder.load(builder.gep(dimensions, [loop.index])))
         builder.store(length, builder.gep(lengths, [loop.index]))
-    builder.ret(_DONE)
+    builder.ret(cgutils.true_bit)
 
 
 def _items(builder: Any, value: Any, size: Any) -> None:
@@ -177,20 +163,41 @@ def _items(builder: Any, value: Any, size: Any) -> None:
 
 
 def _read_row(builder: Any, value: Any, allowed: Any, words: Any) -> None:
-    """A tuple of a length whose bit is set: how many numbers, then the numbers."""
-    size = _tuple_size(builder, value, _MISSED)
-    _demand(builder, builder.icmp_unsigned("<=", size, ir.Constant(I64, LONGEST_ROW)), _MISSED)
-    bit = builder.and_(builder.lshr(builder.zext(allowed, I64), size), ir.Constant(I64, 1))
-    _demand(builder, builder.icmp_unsigned("!=", bit, ir.Constant(I64, 0)), _MISSED)
-    first = _first_item(builder, value)
-    builder.store(size, words)
-    numbers = _at(builder, words, 1)
+    """A tuple of numbers, of a length whose bit is set, as an array over a copy of them."""
+    size = _tuple_size(builder, value, cgutils.false_bit)
+    _demand(builder, _is_allowed(builder, size, allowed), cgutils.false_bit)
+    first, numbers = _first_item(builder, value), _at(builder, words, 3)
+    for k, word in enumerate((ir.Constant(I64, 0), builder.ptrtoint(numbers, I64), size)):
+        builder.store(word, _at(builder, words, k))
     with cgutils.for_range(builder, size, intp=I64) as loop:
         item = builder.load(builder.gep(first, [loop.index]))
         place = builder.gep(numbers, [loop.index])
-        status = _call(builder, _READ, "read_float", item, ir.Constant(I8, 0), place)
-        _demand(builder, builder.icmp_unsigned("==", status, _DONE), status)
-    builder.ret(_DONE)
+        fits = _call(builder, _READ, "read_float", item, ir.Constant(I8, 0), place)
+        _demand(builder, fits, cgutils.false_bit)
+    builder.ret(cgutils.true_bit)
+
+
+def _read_rows(builder: Any, value: Any, allowed: Any, words: Any) -> None:
+    """An array of rows of such a length, or a tuple as the only row."""
+    length = _at(builder, words, 3)
+    with builder.if_then(_is_of(builder, value, "type_array")):
+        kind = _code_of(types.Array(types.float64, 2, "C"))
+        _demand(builder, _call(builder, _READ, "read_array", value, kind, words), cgutils.false_bit)
+        builder.ret(_is_allowed(builder, builder.load(length), allowed))
+    # Its numbers are copied behind the words of an array with two lengths.
+    fits = _call(builder, _READ, "read_row", value, allowed, _at(builder, words, 1))
+    _demand(builder, fits, cgutils.false_bit)
+    data = builder.load(_at(builder, words, 2))
+    for k, word in enumerate((ir.Constant(I64, 0), data, ir.Constant(I64, 1))):
+        builder.store(word, _at(builder, words, k))
+    builder.ret(cgutils.true_bit)
+
+
+def _is_allowed(builder: Any, size: Any, allowed: Any) -> Any:
+    """Whether a length is one of those whose bits are set."""
+    is_short = builder.icmp_unsigned("<=", size, ir.Constant(I64, LONGEST_ROW))
+    bit = builder.lshr(builder.zext(allowed, I64), builder.and_(size, ir.Constant(I64, LONGEST_ROW)))
+    return builder.and_(is_short, builder.trunc(bit, ir.IntType(1)))
 
 
 def _tuple_size(builder: Any, value: Any, otherwise: Any) -> Any:
@@ -366,17 +373,10 @@ def _found(builder: Any, value: Any, *errors: str) -> None:
 
 def _number_of(builder: Any, value: Any) -> None:
     """The value of a float or an int; NaN for any other object, and for an int that is too large."""
-    api = Api(builder)
-    nan = ir.Constant(DOUBLE, float("nan"))
-    _demand(builder, _is_of(builder, value, "type_float", "type_float64", "type_int"), nan)
-    number = _double_of(builder, value)
-    # The conversion also returns this number for an int that is too large.
-    with builder.if_then(builder.fcmp_ordered("==", number, ir.Constant(DOUBLE, -1.0)), likely=False):
-        error = api.call("PyErr_Occurred", POINTER)
-        with builder.if_then(cgutils.is_not_null(builder, error), likely=False):
-            api.call("PyErr_Clear", ir.VoidType())
-            builder.ret(nan)
-    builder.ret(number)
+    word = builder.alloca(I64)
+    fits = _call(builder, _READ, "read_float", value, ir.Constant(I8, 0), word)
+    _demand(builder, fits, ir.Constant(DOUBLE, float("nan")))
+    builder.ret(builder.bitcast(builder.load(word), DOUBLE))
 
 
 def _number_at(builder: Any, sequence: Any, k: Any) -> None:
@@ -409,6 +409,12 @@ def _append(builder: Any, things: Any, value: Any) -> None:
 
 
 _FUNCTIONS: dict[str, tuple[Any, Callable[..., None]]] = {
+    "read_signed": (_READ, _read_signed),
+    "read_float": (_READ, _read_float),
+    "read_boolean": (_READ, _read_boolean),
+    "read_array": (_READ, _read_array),
+    "read_row": (_READ, _read_row),
+    "read_rows": (_READ, _read_rows),
     "goes_on": (ir.FunctionType(I32, []), _goes_on),
     "length_of": (ir.FunctionType(I64, [POINTER]), _length_of),
     "item": (_ITEM, _item),
@@ -418,13 +424,6 @@ _FUNCTIONS: dict[str, tuple[Any, Callable[..., None]]] = {
     "is_alike": (ir.FunctionType(ir.IntType(1), [POINTER] * 2), _is_alike),
     "drop": (ir.FunctionType(ir.VoidType(), [POINTER]), _drop),
     "append": (ir.FunctionType(I32, [POINTER] * 2), _append),
-    "read_signed": (_READ, _read_number(_long_of("PyLong_AsLongLong"), -1, "type_int")),
-    "read_unsigned": (_READ, _read_number(_long_of("PyLong_AsUnsignedLongLong"), -1, "type_int")),
-    "read_float": (_READ, _read_number(_double_of, -1.0, "type_float", "type_float64", "type_int")),
-    "read_boolean": (_READ, _read_boolean),
-    "read_none": (_READ, _read_none),
-    "read_array": (_READ, _read_array),
-    "read_row": (_READ, _read_row),
     "items": (_ITEMS, _items),
     "make_signed": (_MAKE, _make_number("PyLong_FromLongLong", I64)),
     "make_unsigned": (_MAKE, _make_number("PyLong_FromUnsignedLongLong", I64)),
@@ -445,13 +444,13 @@ def define(module: ir.Module) -> None:
 
 
 class _Arguments:
-    """Reads arguments as values of their types; an argument of another type branches to ``missed``."""
+    """Reads arguments as values of their types; an argument of another type returns `MISSED`."""
 
     def __init__(self, context: Any, builder: Any) -> None:
         self.context, self.builder = context, builder
 
-    def read(self, kind: Any, value: Any) -> Any:
-        """Check an argument and read it."""
+    def read(self, kind: Any, value: Any, sizes: tuple[int, ...] = ()) -> Any:
+        """Check an argument and read it; ``sizes`` are the lengths that a row may have."""
         builder = self.builder
         if kind == types.voidptr:  # any object
             return value
@@ -461,67 +460,18 @@ class _Arguments:
             values = [self.read(one, builder.load(_at(builder, items, k))) for k, one in enumerate(kind)]
             return self.context.make_tuple(builder, kind, values)
         count = 2 + kind.ndim if isinstance(kind, types.Array) else 1
+        name, code = name_of(kind), _code_of(kind)
+        if sizes:
+            name, code = ("row", "rows")[kind.ndim - 1], ir.Constant(I8, sum(1 << size for size in sizes))
         with builder.goto_entry_block():
-            words = builder.alloca(I64, size=count)
-        status = _call(builder, _READ, f"read_{name_of(kind)}", value, _code_of(kind), words)
-        self._look_at(status, not isinstance(kind, (types.Array, types.Boolean)))
-        return self._value(kind, [builder.load(_at(builder, words, k)) for k in range(count)])
-
-    def read_row(self, kind: Any, value: Any, sizes: tuple[int, ...]) -> Any:
-        """Check a tuple of one of these lengths; returns an array over a copy of its numbers."""
-        builder = self.builder
-        with builder.goto_entry_block():
-            words = builder.alloca(I64, size=1 + LONGEST_ROW)
-        allowed = ir.Constant(I8, sum(1 << size for size in sizes))
-        if kind.ndim == 2:
-            return self._read_rows(kind, value, allowed, words)
-        self._look_at(_call(builder, _READ, "read_row", value, allowed, words), True)
-        data = builder.ptrtoint(_at(builder, words, 1), I64)
-        return self._array(kind, ir.Constant(I64, 0), data, builder.load(words))
-
-    def _read_rows(self, kind: Any, value: Any, allowed: Any, words: Any) -> Any:
-        """Rows of one of these lengths: an array of them, or a tuple as the only row."""
-        builder = self.builder
-        with builder.goto_entry_block():
-            places = [builder.alloca(I64) for _ in range(4)]  # the object, the address and two lengths
-        with builder.if_else(_is_of(builder, value, "type_array")) as (is_array, is_tuple):
-            with is_array:
-                self._look_at(_call(builder, _READ, "read_array", value, _code_of(kind), words), False)
-                found = [builder.load(_at(builder, words, k)) for k in range(4)]
-                fits = builder.icmp_unsigned("<=", found[3], ir.Constant(I64, LONGEST_ROW))
-                bit = builder.lshr(builder.zext(allowed, I64), builder.and_(found[3], ir.Constant(I64, 7)))
-                known = builder.icmp_unsigned(
-                    "!=", builder.and_(bit, ir.Constant(I64, 1)), ir.Constant(I64, 0)
-                )
-                _demand(builder, builder.and_(fits, known), MISSED)
-                for one, place in zip(found, places, strict=True):
-                    builder.store(one, place)
-            with is_tuple:
-                self._look_at(_call(builder, _READ, "read_row", value, allowed, words), True)
-                data = builder.ptrtoint(_at(builder, words, 1), I64)
-                only = (ir.Constant(I64, 0), data, ir.Constant(I64, 1), builder.load(words))
-                for one, place in zip(only, places, strict=True):
-                    builder.store(one, place)
-        return self._array(kind, *map(builder.load, places))
-
-    def _look_at(self, status: Any, may_raise: bool) -> None:
-        builder = self.builder
-        if may_raise:
-            _demand(builder, builder.icmp_unsigned("!=", status, ir.Constant(I32, RAISED)), _NOTHING)
-        _demand(builder, builder.icmp_unsigned("==", status, _DONE), MISSED)
-
-    def _value(self, kind: Any, words: list[Any]) -> Any:
-        builder = self.builder
+            words = builder.alloca(I64, size=count + LONGEST_ROW if sizes else count)
+        _demand(builder, _call(builder, _READ, f"read_{name}", value, code, words), MISSED)
+        first, *more = (builder.load(_at(builder, words, k)) for k in range(count))
         if isinstance(kind, types.Array):
-            return self._array(kind, *words)
-        if kind == types.none:
-            return self.context.get_dummy_value()
+            return self._array(kind, first, *more)
         if isinstance(kind, types.Boolean):
-            return builder.trunc(words[0], ir.IntType(1))
-        if isinstance(kind, types.Integer):
-            return builder.trunc(words[0], ir.IntType(kind.bitwidth)) if kind.bitwidth < 64 else words[0]
-        wide = builder.bitcast(words[0], DOUBLE)
-        return builder.fptrunc(wide, ir.FloatType()) if kind.bitwidth == 32 else wide
+            return builder.trunc(first, ir.IntType(1))
+        return builder.bitcast(first, DOUBLE) if isinstance(kind, types.Float) else first
 
     def _array(self, kind: Any, parent: Any, data: Any, *lengths: Any) -> Any:
         builder = self.builder
@@ -584,7 +534,7 @@ def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered) -> 
     api, arguments = Api(builder), _Arguments(context, builder)
     things = [builder.load(_at(builder, function.args[0], k)) for k in range(len(kinds))]
     values = [
-        arguments.read_row(kind, value, lowered.rows[k]) if k in lowered.rows else arguments.read(kind, value)
+        arguments.read(kind, value, lowered.rows.get(k, ()))
         for k, (kind, value) in enumerate(zip(kinds, things, strict=True))
     ]
     callee = context.declare_function(module, descriptor)

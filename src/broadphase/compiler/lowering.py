@@ -1,5 +1,7 @@
 """Lowers typed Python to LLVM IR, with subclasses of Numba's context, code library and lowering.
 
+A line of ``signatures.txt`` becomes Numba's types (`parse`), and Numba infers all others.
+
 Kernels do not need much of the code that Numba emits.  These subclasses leave out
 
 - reference counts: the arguments of a kernel live while it runs, and memory that it allocates is freed when
@@ -14,32 +16,30 @@ calls (`machine_code`), for the requested level of processor.
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from hashlib import blake2b
+from importlib import import_module
 from itertools import count
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
+import numpy as np
 from llvmlite import ir
-from numba.core import (
-    callconv,
-    cgutils,
-    codegen,
-    cpu,
-    types,
-)
+from numba.core import callconv, cgutils, codegen, cpu, types
 from numba.core import lowering as numba_lowering
 from numba.core.datamodel import models
 from numba.core.imputils import lower_constant
 from numba.core.runtime.context import NRTContext
 from numba.extending import register_model
+from numba.np.numpy_support import from_dtype
 
 from broadphase.compiler.memory import data_of
 from broadphase.compiler.numba_checks import overrides
-from broadphase.compiler.types import kind_of, parse, rows_of
 from broadphase.kernels.machine.jit import COMMON
 from broadphase.kernels.machine.mode import level
+from broadphase.kernels.machine.python_api import KINDS
+from broadphase.kernels.machine.signatures import PACKAGE
 from broadphase.kernels.machine.target import Target, chosen
 
 _CHECKED = "BROADPHASE_CHECKED" in os.environ
@@ -105,6 +105,58 @@ def lower(dispatcher: Any, listed: str) -> Lowered:
 def may_fail(descriptor: Any) -> bool:
     """Whether a function may run out of memory."""
     return descriptor.mangled_name in _may_fail
+
+
+# --- the lines of ``signatures.txt`` as Numba's types -----------------------------------------------------
+
+_NUMBERS = {**{name: from_dtype(np.dtype(name)) for name in KINDS}, "o": types.voidptr}
+_TOKEN = re.compile(r"[\w.]*\(|[\w.]+(?:\[\w+\])?(?:<[\d|]+>)?|[),]")
+
+
+def parse(text: str) -> tuple[Any, ...]:
+    """The Numba types of a list of arguments."""
+    if text.count("(") != text.count(")"):
+        raise ValueError(f"not a list of types: {text!r}")
+    return _parse(iter(_TOKEN.findall(text)))
+
+
+def rows_of(text: str) -> dict[int, tuple[int, ...]]:
+    """The positions of arguments that are rows, with the lengths that each may have."""
+    depth, number = 0, 0
+    found: dict[int, tuple[int, ...]] = {}
+    for token in _TOKEN.findall(text):
+        depth += token.endswith("(") - (token == ")")
+        number += token == "," and depth == 0
+        if token.endswith(">"):
+            found[number] = tuple(map(int, token.rstrip(">").partition("<")[2].split("|")))
+    return found
+
+
+def _parse(tokens: Iterator[str]) -> tuple[Any, ...]:
+    """The types up to the end, or up to the parenthesis that closes a tuple."""
+    found: list[Any] = []
+    for token in tokens:
+        if token == ")":
+            break
+        if token == "(":
+            found.append(types.Tuple(_parse(tokens)))
+        elif token.endswith("("):
+            module, _, name = token[:-1].rpartition(".")
+            found.append(types.NamedTuple(_parse(tokens), getattr(import_module(PACKAGE + module), name)))
+        elif token != ",":
+            found.append(_simple(token))
+    return tuple(found)
+
+
+def _simple(token: str) -> Any:
+    what, is_row, _ = token.partition("<")
+    name, is_array, dimensions = what.rstrip("]").partition("[")
+    return types.Array(_NUMBERS[name], int(dimensions or 1), "C") if is_row or is_array else _NUMBERS[name]
+
+
+def kind_of(number: Any) -> str:
+    """``"f4"`` for Numba's float32."""
+    return next(name for name, known in _NUMBERS.items() if known == number)
 
 
 # --- functions as text ------------------------------------------------------------------------------------

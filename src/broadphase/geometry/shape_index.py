@@ -255,10 +255,7 @@ class ShapeIndex:
         plain = ignore is dtype is out is None and normals is True and rows is not None and ways is not None
         trees = self._trees(env) if plain else None
         if trees is not None:
-            try:
-                few = _try_rays(trees, rows, ways, max_distance, self._table.columns, _ALL_SHAPES)
-            except OverflowError:  # an int that no float can hold: the general way says which
-                few = None
+            few = _try_rays(trees, rows, ways, max_distance, self._table.columns, _ALL_SHAPES)
             if few is not None and few[3]:
                 ids, far, sides, _ = few
                 if not (type(rows) is type(ways) is tuple):
@@ -343,10 +340,7 @@ class ShapeIndex:
         rows, trees = _few_rows(points), self._trees(env)
         if trees is None or rows is None or not len(self):
             return None
-        try:
-            few = _try_nearest(trees, rows, 1, self._table.columns, _ALL_SHAPES)
-        except OverflowError:  # as in `raycast`
-            return None
+        few = _try_nearest(trees, rows, 1, self._table.columns, _ALL_SHAPES)
         if few is None or not few[3]:
             return None
         ids, distances, places, _ = few
@@ -417,10 +411,7 @@ class ShapeIndex:
             or not (r is None or radius >= 0.0 or len(radii))
         ):
             return None
-        try:
-            few = _try_shapes(trees, rows, radii, radius, self._table.columns, _ALL_SHAPES)
-        except OverflowError:  # as in `raycast`
-            return None
+        few = _try_shapes(trees, rows, radii, radius, self._table.columns, _ALL_SHAPES)
         if few is None or few[1] < 0:
             return None
         found: IdArray = few[0][:, 1].copy() if single else few[0]

@@ -356,8 +356,6 @@ class Index(ById):
             try:
                 if self._space.move_one(id, given):
                     return
-            except OverflowError:  # a number beyond 64 bits, or an int that no float can hold
-                pass
             except BaseException:  # the row may be written, and the rest not
                 self._unsettle()
                 raise

@@ -151,10 +151,7 @@ class PlainSpace:
         if type(boxes) is not tuple:
             ids, tests = find_rows(searched, boxes, self.touching, rules)  # type: ignore[arg-type]
         else:
-            try:
-                found = searched.find_in_boxes(boxes, self.touching, rules)
-            except OverflowError:  # an int that no float can hold
-                return None
+            found = searched.find_in_boxes(boxes, self.touching, rules)
             if found is None or found[3] < 0:
                 return None
             _, ids, _, tests = found
@@ -166,10 +163,7 @@ class PlainSpace:
     def in_circle(self, center: Given, radius: float, rules: BoxRules = NO_RULES) -> IdArray | None:
         """The boxes within a radius."""
         boxes = self.store.boxes
-        try:
-            around = _try_around(boxes, center, radius)
-        except OverflowError:
-            return None
+        around = _try_around(boxes, center, radius)
         if around is None or not around[0]:
             return None
         _, x0, y0, z0, x1, y1, z1 = around
@@ -186,10 +180,7 @@ class PlainSpace:
         tree = self.tree
         if tree.stale:
             tree.ready()
-        try:
-            found = tree.find_first_hit(ray, rules)
-        except OverflowError:
-            return None
+        found = tree.find_first_hit(ray, rules)
         if found is None or found[0] < 0:
             return None
         tests, hit, distance, x, y, z = found
@@ -203,10 +194,7 @@ class PlainSpace:
         tree = self.tree
         if tree.stale:
             tree.ready()
-        try:
-            found = tree.find_nearest(point, k, rules)
-        except OverflowError:
-            return None
+        found = tree.find_nearest(point, k, rules)
         if found is None or found[2] < 0:
             return None
         ids, distances, tests = found
@@ -306,10 +294,7 @@ class NewBoxes:
         if self._left < 0 or rules is not NO_RULES:
             return None
         rows = self.rows, len(self.rows), _NO_SETS, _NO_SETS
-        try:
-            found = _scan_for_boxes(*rows, boxes, self._touching, *rules, NO_ROWS)
-        except OverflowError:  # an int that no float can hold
-            return None
+        found = _scan_for_boxes(*rows, boxes, self._touching, *rules, NO_ROWS)
         if found is None or found[3] < 0:
             return None
         _, ids, count, tests = found
@@ -327,10 +312,7 @@ class NewBoxes:
         n = len(self.rows)
         if self._left < 0 or rules is not NO_RULES or not n:
             return None
-        try:
-            found = _scan_for_nearest(self.rows, point, k if k < n else n)
-        except OverflowError:
-            return None
+        found = _scan_for_nearest(self.rows, point, k if k < n else n)
         if found is None or found[2] < 0:
             return None
         ids, distances, tests = found

@@ -187,7 +187,7 @@ class SweepStructure(Structure):
         """Let ends pass each other until all are in order; False when too many do."""
         store = self.store
         most = max(thresholds.MOST_PASSED * store.live, thresholds.ALWAYS_PASSED)
-        boxes = (store.boxes, bits_of(store.boxes), ends.before, self.touching, store.filter())
+        boxes = (store.boxes, ends.before, self.touching, store.filter())
         events, passed = move_ends(ids, *boxes, ends.keys, ends.items, ends.places, ends.count, most)
         if passed > most:
             return False

@@ -69,15 +69,15 @@ def _leaves_of(boxes, i, nodes, splits, stack, leaves):
 
 
 @jit
-def count_tiles(boxes, nodes, splits, depth, most, stack, leaves, first, copies, counts, shared):
+def count_tiles(boxes, nodes, splits, depth, most, first, copies, counts, shared):
     """Count, for each tile, the boxes that are to be copied into it.
 
     ``first[i]`` becomes the first tile that box ``i`` touches, and ``copies[i]`` the number of tiles.
     ``counts`` of a tile counts the boxes that touch at most ``most`` tiles, ``shared`` the larger ones, of
-    which no copies are made.  ``depth`` is that of the deepest tile.  ``stack`` and ``leaves`` are scratch,
-    one entry for each tile.
+    which no copies are made.  ``depth`` is that of the deepest tile.
     """
     inner = nodes.shape[0] // 2
+    stack, leaves = np.empty(inner + 1, np.int32), np.empty(inner + 1, np.int32)
     for i in range(boxes.shape[0]):
         only = _only_leaf(boxes, i, nodes, splits, depth)
         if only >= 0:
@@ -97,7 +97,7 @@ def count_tiles(boxes, nodes, splits, depth, most, stack, leaves, first, copies,
 
 
 @jit
-def copy_to_tiles(boxes, nodes, splits, most, stack, leaves, first, copies, begins, out, order):
+def copy_to_tiles(boxes, nodes, splits, most, first, copies, begins, out, order):
     """Copy each box into its tiles, in the order of the rows.
 
     ``begins[t]`` is where the next copy of tile ``t`` goes; the last entry of ``begins`` is where the next
@@ -105,6 +105,7 @@ def copy_to_tiles(boxes, nodes, splits, most, stack, leaves, first, copies, begi
     """
     width = boxes.shape[1]
     large = begins.shape[0] - 1
+    stack, leaves = np.empty(large + 1, np.int32), np.empty(large + 1, np.int32)
     for i in range(boxes.shape[0]):
         found = np.int64(1)
         if copies[i] == 1:

@@ -18,7 +18,7 @@ import numpy as np
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import answers_at, looked
 from broadphase.kernels.arrays.results import LEAST_CAPACITY
-from broadphase.kernels.arrays.sorting import DIGITS, ordered, sort_keys
+from broadphase.kernels.arrays.sorting import DIGITS, bits_of, ordered, sort_keys
 from broadphase.kernels.boxes.overlap import allowed_lanes, may_pair, overlap
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, put_pairs, splat
@@ -34,36 +34,36 @@ def insertion_sort(edges, moved, first_axis, touching, columns, ids, places, mos
     dim, top, lower = edges.shape[1] // 2, 8 * edges.itemsize - 1, columns[0]
     for k in range(moved.shape[0]):
         i = moved[k]
-        at = places[i]
+        column = places[i]
         if not answers_at(k):
             return -1
         for turn in range(dim):
             axis = (first_axis + turn) % dim
-            columns[turn, at] = ordered(edges[i, axis], top)
-            columns[dim + turn, at] = ordered(edges[i, dim + axis], top) - (not touching)
+            columns[turn, column] = ordered(edges[i, axis], top)
+            columns[dim + turn, column] = ordered(edges[i, dim + axis], top) - (not touching)
     steps, k, end = 0, 1, columns.shape[1] - LANES
     while k < end:
         if bits(load(columns, 0, k) < load(columns, 0, k - 1)) == 0:  # all in order: nearly always
             k += LANES
             continue
-        at = k
-        while at > 0 and lower[at - 1] > lower[k]:
-            at -= 1
-        steps += k - at
+        column = k
+        while column > 0 and lower[column - 1] > lower[k]:
+            column -= 1
+        steps += k - column
         if steps > most:
             return -1
-        if at < k:
+        if column < k:
             for row in range(columns.shape[0]):
                 key = columns[row, k]
-                for slot in range(k, at, -1):
+                for slot in range(k, column, -1):
                     columns[row, slot] = columns[row, slot - 1]
-                columns[row, at] = key
+                columns[row, column] = key
             i = ids[0, k]
-            for slot in range(k, at, -1):
+            for slot in range(k, column, -1):
                 ids[0, slot] = ids[0, slot - 1]
                 places[ids[0, slot]] = slot
-            ids[0, at] = i
-            places[i] = at
+            ids[0, column] = i
+            places[i] = column
         k += 1
     return steps
 
@@ -80,7 +80,6 @@ def sweep(axes, columns, ids, filter, begin, end, out, limit, store):  # noqa: A
     ``axes``: a tuple of the dimension's length.  A test is a box that begins before this one ends.
     """
     found = tests = checked = np.int64(0)
-    filtered = filter.classes.shape[0] > 0 or filter.categories.shape[0] > 0
     left = columns[0]
     # A walk must end before it leaves the padding: another thread could make a box NaN in the meantime.
     most_right = left[columns.shape[1] - 1] - 1
@@ -90,9 +89,8 @@ def sweep(axes, columns, ids, filter, begin, end, out, limit, store):  # noqa: A
         while left[j] <= right:
             if store and found + LEAST_CAPACITY > out.shape[0]:
                 out = larger(out, found)
-            j, found, tests = _walk(
-                axes, columns, ids, filter, filtered, i, j, right, out, found, tests, store
-            )
+            j, found, compared = _walk(axes, columns, ids, filter, i, j, right, out, found, store)
+            tests += compared
         if found > limit:
             break
         checked = looked(tests + i - begin, checked)
@@ -102,12 +100,13 @@ def sweep(axes, columns, ids, filter, begin, end, out, limit, store):  # noqa: A
 
 
 @inline
-def _walk(axes, columns, ids, filter, filtered, i, j, right, out, found, tests, store):  # noqa: A002
+def _walk(axes, columns, ids, filter, i, j, right, out, found, store):  # noqa: A002
     """Compare box ``i`` with those from ``j`` on that begin before ``right``, while ``out`` has room.
 
     Returns the next one, how many pairs there are, and the tests.
     """
-    dim = len(axes)
+    dim, tests = len(axes), np.int64(0)
+    filtered = filter.classes.shape[0] > 0 or filter.categories.shape[0] > 0
     left, room = columns[0], out.shape[0] - LANES
     x0, x1 = splat(columns[0, i]), splat(right)
     y0, y1 = splat(columns[1, i]), splat(columns[dim + 1, i])
@@ -161,17 +160,17 @@ def _toggles(boxes, before, i, j, touching, approach):
 
 
 @jit
-def move_ends(ids, boxes, bits, before, touching, filter, keys, items, places, count, most):  # noqa: A002
+def move_ends(ids, boxes, before, touching, filter, keys, items, places, count, most):  # noqa: A002
     """Exchange the ends of some boxes with their neighbours until they are in order.
 
-    ``boxes`` are the boxes as they are now (``bits``: the same memory as integers), ``before`` as they were
-    when all ends were in order; NaN for a new box, whose ends are after all others.  An event is the key of a
-    pair that begins, ``i << 32 | j``, or minus the key of one that ends; a pair may come more than once.
+    ``boxes`` are the boxes as they are now, ``before`` as they were when all ends were in order; NaN for a
+    new box, whose ends are after all others.  An event is the key of a pair that begins, ``i << 32 | j``, or
+    minus the key of one that ends; a pair may come more than once.
     Returns the events, one a row, and how many ends were passed; it gives up where that would be more than
     ``most``, and the ends are then in no order.
     """
-    dim = keys.shape[0]
-    top = 8 * bits.itemsize - 1
+    dim, edges = keys.shape[0], bits_of(boxes)
+    top = 8 * edges.itemsize - 1
     events, found, passed = np.empty((ids.shape[0] + 64, 1), np.int64), np.int64(0), np.int64(0)
     for k in range(ids.shape[0]):
         if not answers_at(k):
@@ -183,12 +182,12 @@ def move_ends(ids, boxes, bits, before, touching, filter, keys, items, places, c
             for turn in range(2):
                 end = 1 - turn if rises else turn  # so that no end passes the box's own other one
                 item = 2 * i + end
-                key = ordered(bits[i, dim * end + axis], top) - (end == 1 and not touching)
-                at = np.int64(places[axis, item])
-                down = at > 0 and _comes_first(key, item, keys[axis, at - 1], items[axis, at - 1])
+                key = ordered(edges[i, dim * end + axis], top) - (end == 1 and not touching)
+                column = np.int64(places[axis, item])
+                down = column > 0 and _comes_first(key, item, keys[axis, column - 1], items[axis, column - 1])
                 step = -1 if down else 1
-                while 0 <= at + step < count:
-                    other_key, other = keys[axis, at + step], np.int64(items[axis, at + step])
+                while 0 <= column + step < count:
+                    other_key, other = keys[axis, column + step], np.int64(items[axis, column + step])
                     if down:
                         if not _comes_first(key, item, other_key, other):
                             break
@@ -197,10 +196,10 @@ def move_ends(ids, boxes, bits, before, touching, filter, keys, items, places, c
                     if passed == most:
                         return events[:found], passed + 1
                     passed += 1
-                    keys[axis, at] = other_key
-                    items[axis, at] = other
-                    places[axis, other] = at
-                    at += step
+                    keys[axis, column] = other_key
+                    items[axis, column] = other
+                    places[axis, other] = column
+                    column += step
                     j = other >> 1
                     # A new box passes all that it may overlap on the first axis already.
                     if (item ^ other) & 1 == 1 and i != j and (axis == 0 or not is_new):
@@ -212,9 +211,9 @@ def move_ends(ids, boxes, bits, before, touching, filter, keys, items, places, c
                                 events = larger(events, found)
                             events[found, 0] = pair if approach else -pair
                             found += 1
-                keys[axis, at] = key
-                items[axis, at] = item
-                places[axis, item] = at
+                keys[axis, column] = key
+                items[axis, column] = item
+                places[axis, item] = column
     return events[:found], passed
 
 
@@ -242,14 +241,14 @@ def close_up(keys, items, places, count):
     kept = np.int64(0)
     for axis in range(keys.shape[0]):
         kept = np.int64(0)
-        for at in range(count):
-            item = items[axis, at]
+        for column in range(count):
+            item = items[axis, column]
             if places[axis, item] >= 0:
-                keys[axis, kept] = keys[axis, at]
+                keys[axis, kept] = keys[axis, column]
                 items[axis, kept] = item
                 places[axis, item] = kept
                 kept += 1
-            if not answers_at(at):
+            if not answers_at(column):
                 break
     return kept
 
@@ -266,11 +265,11 @@ def sort_ends(bits, ids, axis, touching, keys, items, places):
         unsorted[n + k] = ordered(bits[ids[k], dim + axis], top) - (not touching)
     if not sort_keys(unsorted, 2 * n, np.empty((2, 2 * n), np.int64), np.empty(DIGITS, np.int64), ranks):
         return
-    for at in range(2 * n):
-        if not answers_at(at):
+    for column in range(2 * n):
+        if not answers_at(column):
             return
-        upper = ranks[at] >= n
-        item = 2 * ids[ranks[at] - n * upper] + upper
-        keys[axis, at] = unsorted[ranks[at]]
-        items[axis, at] = item
-        places[axis, item] = at
+        upper = ranks[column] >= n
+        item = 2 * ids[ranks[column] - n * upper] + upper
+        keys[axis, column] = unsorted[ranks[column]]
+        items[axis, column] = item
+        places[axis, item] = column

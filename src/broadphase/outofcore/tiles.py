@@ -214,15 +214,14 @@ def spread_over(boxes: BoxArray, tiling: Tiling, most_copies: float) -> Spread:
     """
     n, tiles = len(boxes), tiling.tiles
     first, copies = np.empty(n, np.int32), np.empty(n, np.int32)
-    stack, leaves = np.empty(tiles + 1, np.int32), np.empty(tiles + 1, np.int32)
     counts, shared = np.zeros(tiles + 1, np.int64), np.zeros(tiles, np.int64)
-    scratch = stack, leaves, first, copies, counts, shared
-    count_tiles(boxes, tiling.nodes, tiling.splits, tiling.depth, _NO_LIMIT, *scratch)
+    counted = first, copies, counts, shared
+    count_tiles(boxes, tiling.nodes, tiling.splits, tiling.depth, _NO_LIMIT, *counted)
     most = _NO_LIMIT
     if counts.sum() > most_copies * n:
         most = _most_for(copies, most_copies)
         counts[:] = 0
-        count_tiles(boxes, tiling.nodes, tiling.splits, tiling.depth, most, *scratch)
+        count_tiles(boxes, tiling.nodes, tiling.splits, tiling.depth, most, *counted)
         counts[tiles] = np.count_nonzero(copies > most)
     return Spread(first, copies, most, counts, shared)
 
@@ -240,9 +239,8 @@ def _copied(boxes: BoxArray, tiling: Tiling, spread: Spread) -> tuple[BoxArray, 
     total = int(spread.counts.sum())
     out, order = np.empty((total, boxes.shape[1]), boxes.dtype), np.empty(total, np.uint32)
     begins = np.cumsum(spread.counts) - spread.counts
-    stack, leaves = np.empty(tiling.tiles + 1, np.int32), np.empty(tiling.tiles + 1, np.int32)
-    scratch = stack, leaves, spread.first, spread.copies, begins, out, order
-    copy_to_tiles(boxes, tiling.nodes, tiling.splits, spread.most, *scratch)
+    copies = spread.first, spread.copies, begins, out, order
+    copy_to_tiles(boxes, tiling.nodes, tiling.splits, spread.most, *copies)
     return out, order
 
 

@@ -187,10 +187,7 @@ def find_in_cells(query: PointQuery, cells: Cells, points: Any, r: float) -> Pai
     Rows, or one point as a tuple, which are read and checked here.  ``query`` has no environments and no
     lattice.  None if a point is not within the world, or if much is near it.
     """
-    try:
-        found = _near_points(cells, query.found, query.period, points, r)
-    except OverflowError:  # an int that no float can hold
-        return None
+    found = _near_points(cells, query.found, query.period, points, r)
     return found[:3] if found is not None and found[3] else None
 
 

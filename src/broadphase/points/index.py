@@ -88,10 +88,7 @@ class _Kept(Kept):
         points, n = query.found, len(query.found)
         if made is None or k > n or made.scale != 1.0 or made.kind != points.dtype:
             return None
-        try:
-            found = _nearest_in_tree(made.tree, n, query.period, point, k, r)
-        except OverflowError:  # an int that no float can hold
-            return None
+        found = _nearest_in_tree(made.tree, n, query.period, point, k, r)
         return found if found is not None and found[2] else None
 
     def nearest_many(self, points: Points, k: int, r: Any) -> tuple[Numbers, Points] | None:

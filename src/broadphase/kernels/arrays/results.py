@@ -34,10 +34,10 @@ LEAST_CAPACITY = 16 * 16 + LANES
 
 
 @inline
-def put(out, at, i, j):
-    """Write the pair at row ``at``, smaller id first."""
-    out[at, 0] = min(i, j)
-    out[at, 1] = max(i, j)
+def put(out, row, i, j):
+    """Write a pair into a row, smaller id first."""
+    out[row, 0] = min(i, j)
+    out[row, 1] = max(i, j)
 
 
 # Up to this many results are sorted by the kernel; beyond it NumPy's sort is faster.
@@ -59,11 +59,11 @@ def sort_few(ids, count):
     while gap > 0:
         for k in range(gap, count):
             row = ids[k]
-            at = k
-            while at >= gap and ids[at - gap] > row:
-                ids[at] = ids[at - gap]
-                at -= gap
-            ids[at] = row
+            slot = k
+            while slot >= gap and ids[slot - gap] > row:
+                ids[slot] = ids[slot - gap]
+                slot -= gap
+            ids[slot] = row
         gap //= 3
 
 
@@ -79,10 +79,10 @@ def finished(out, found):
 
 
 @inline
-def put_row(out, at, query, i):
+def put_row(out, row, query, i):
     """Write the row ``[query, id]``."""
-    out[at, 0] = query
-    out[at, 1] = i
+    out[row, 0] = query
+    out[row, 1] = i
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -119,15 +119,15 @@ def group_by_query(found, begin, end, grouped, starts, count):
     """Copy the columns ``begin .. end - 1`` of ``found`` to ``grouped``, ordered by ``found[1] < count``."""
     for k in range(count + 1):
         starts[k] = 0
-    for at in range(begin, end):
-        starts[found[1, at] + 1] += 1
+    for column in range(begin, end):
+        starts[found[1, column] + 1] += 1
     for k in range(count):
         starts[k + 1] += starts[k]
-    for at in range(begin, end):
-        place = starts[found[1, at]]
-        starts[found[1, at]] = place + 1
-        grouped[0, place] = found[0, at]
-        grouped[1, place] = found[1, at]
+    for column in range(begin, end):
+        place = starts[found[1, column]]
+        starts[found[1, column]] = place + 1
+        grouped[0, place] = found[0, column]
+        grouped[1, place] = found[1, column]
 
 
 @inline
@@ -138,8 +138,8 @@ def count_rows(found, begin, end, starts, count):
     """
     for k in range(count + 1):
         starts[k] = 0
-    for at in range(begin, end):
-        starts[found[1, at] + 1] = at + 1 - begin
+    for column in range(begin, end):
+        starts[found[1, column] + 1] = column + 1 - begin
     for k in range(count):
         starts[k + 1] = max(starts[k + 1], starts[k])
 
@@ -154,14 +154,14 @@ def put_rows(found, begin, starts, count, sort, rows, first_row, first_query, wo
     for k in range(count):
         first, row, few = begin + starts[k], first_row + starts[k], starts[k + 1] - starts[k]
         if sort and few > RANKED:
-            for at in range(first, first + few):
-                mark(words, end, found[0, at], True)
+            for column in range(first, first + few):
+                mark(words, end, found[0, column], True)
             put_marked(words, end, rows, row, first_query + k)
             continue
-        for at in range(first, first + few):
-            place = row + (rank(found, first, few, found[0, at]) if sort else at - first)
+        for column in range(first, first + few):
+            place = row + (rank(found, first, few, found[0, column]) if sort else column - first)
             rows[place, 0] = first_query + k
-            rows[place, 1] = found[0, at]
+            rows[place, 1] = found[0, column]
 
 
 @inline
@@ -180,13 +180,13 @@ def mark(words, end, i, meets):
 
 
 @inline
-def put_marked(words, end, out, at, query):
-    """Write the marked ids in order into ``out`` from ``at`` on, and clear their marks.
+def put_marked(words, end, out, row, query):
+    """Write the marked ids in order into ``out`` from ``row`` on, and clear their marks.
 
     ``out``, which is large enough for all, is an array of ids or of rows ``[query, id]``.  Returns the end.
     """
     summary = unsigned(end) // unsigned(64) + _ONE
-    at = unsigned(at)
+    row = unsigned(row)
     for block in range(unsigned(end) // unsigned(4096) + _ONE):
         marked = words[summary + block]
         words[summary + block] = unsigned(0)
@@ -199,12 +199,12 @@ def put_marked(words, end, out, at, query):
                 i = (word << _WORD) + unsigned(lowest_lane(np.int64(left)))
                 left &= left - _ONE
                 if out.ndim == 1:
-                    out[at] = i
+                    out[row] = i
                 else:
-                    out[at, 0] = query
-                    out[at, 1] = i
-                at += _ONE
-    return np.int64(at)
+                    out[row, 0] = query
+                    out[row, 1] = i
+                row += _ONE
+    return np.int64(row)
 
 
 @jit
@@ -213,31 +213,25 @@ def sort_rows_of_each(rows, words, end_of_ids):
 
     ``words`` are zeros before and after (`words_for`).
     """
-    at = checked = np.int64(0)
-    while at < rows.shape[0]:
-        if at > checked + PIECE:
-            checked = at
+    row = checked = np.int64(0)
+    while row < rows.shape[0]:
+        if row > checked + PIECE:
+            checked = row
             if not goes_on():
                 break
-        first = at
+        first = row
         query = rows[first, 0]
-        at += 1
+        row += 1
         ordered = True
-        while at < rows.shape[0] and rows[at, 0] == query:
-            ordered &= rows[at - 1, 1] <= rows[at, 1]
-            at += 1
+        while row < rows.shape[0] and rows[row, 0] == query:
+            ordered &= rows[row - 1, 1] <= rows[row, 1]
+            row += 1
         if ordered:
             continue
-        if at - first <= RANKED:
-            for k in range(first + 1, at):
-                value = rows[k, 1]
-                place = k
-                while place > first and rows[place - 1, 1] > value:
-                    rows[place, 1] = rows[place - 1, 1]
-                    place -= 1
-                rows[place, 1] = value
+        if row - first <= RANKED:
+            sort_few(rows[first:row, 1], row - first)
         else:
-            for k in range(first, at):
+            for k in range(first, row):
                 mark(words, end_of_ids, rows[k, 1], True)
             put_marked(words, end_of_ids, rows, first, query)
 

@@ -9,15 +9,15 @@ from broadphase.kernels.machine.simd import twin
 
 
 @twin
-def look(words, at):
-    """Load ``words[at]`` with acquire ordering: everything written before it changed is visible."""
-    return words[at]
+def look(words, position):
+    """Load ``words[position]`` with acquire ordering: everything written before it changed is visible."""
+    return words[position]
 
 
 @twin
-def ring(words, at):
-    """Atomically add 1 to ``words[at]``, visible to other threads."""
-    words[at] += 1
+def ring(words, position):
+    """Atomically add 1 to ``words[position]``, visible to other threads."""
+    words[position] += 1
 
 
 @twin

@@ -56,18 +56,18 @@ class _VectorModel(models.PrimitiveModel):
 # --- from memory to lanes -----------------------------------------------------------------------------
 
 
-def _address(context, builder, rows_type, rows, row, at, kind):
-    """The address of ``rows[row, at]``, as a pointer to a vector of this kind."""
+def _address(context, builder, rows_type, rows, row, column, kind):
+    """The address of ``rows[row, column]``, as a pointer to a vector of this kind."""
     array = context.make_array(rows_type)(context, builder, rows)
     width = rows_type.dtype.bitwidth // 8
     begin = builder.mul(row, builder.extract_value(array.strides, 0))
-    begin = builder.add(begin, builder.mul(at, ir.Constant(_I64, width)))
+    begin = builder.add(begin, builder.mul(column, ir.Constant(_I64, width)))
     begin = builder.add(begin, builder.ptrtoint(array.data, _I64))
     return builder.inttoptr(begin, kind.as_pointer())
 
 
 @intrinsic
-def load(typingctx, rows, row, at):
+def load(typingctx, rows, row, column):
     vector = Vector(rows.dtype)
     width = rows.dtype.bitwidth // 8
 
@@ -219,22 +219,22 @@ def count_lanes(typingctx, lanes):
 
 
 @intrinsic
-def put_pairs(typingctx, out, at, first, second, mask):
+def put_pairs(typingctx, out, first_row, first, second, mask):
     def codegen(context, builder, signature, args):
-        out, at, first, second, mask = args
+        out, first_row, first, second, mask = args
         first_is_low = builder.icmp_signed("<", first, second)
         low = _compress(builder, builder.select(first_is_low, first, second), mask)
         high = _compress(builder, builder.select(first_is_low, second, first), mask)
-        _put_in_turn(context, builder, signature.args[0], out, at, low, high)
+        _put_in_turn(context, builder, signature.args[0], out, first_row, low, high)
         return builder.zext(builder.ctpop(builder.bitcast(mask, _BITS)), _I64)
 
     return types.int64(out, types.intp, first, second, mask), codegen
 
 
-def _put_in_turn(context, builder, out_type, out, at, first, second):
-    """Interleave the lanes of both vectors and write them as rows from ``at`` on."""
+def _put_in_turn(context, builder, out_type, out, first_row, first, second):
+    """Interleave the lanes of both vectors and write them as rows from ``first_row`` on."""
     target = context.make_array(out_type)(context, builder, out).data
-    place = builder.gep(target, [builder.shl(at, ir.Constant(_I64, 1))])
+    place = builder.gep(target, [builder.shl(first_row, ir.Constant(_I64, 1))])
     rows = ir.VectorType(_I32, 2 * LANES)
     in_turn = [lane + half * LANES for lane in range(LANES) for half in (0, 1)]
     interleaved = builder.shuffle_vector(first, second, ir.Constant(rows, in_turn))
@@ -242,7 +242,7 @@ def _put_in_turn(context, builder, out_type, out, at, first, second):
 
 
 @intrinsic
-def store(typingctx, out, row, at, vector):
+def store(typingctx, out, row, column, vector):
     def codegen(context, builder, signature, args):
         place = _address(context, builder, signature.args[0], *args[:3], args[3].type)
         builder.store(args[3], place, align=4)
@@ -252,7 +252,7 @@ def store(typingctx, out, row, at, vector):
 
 
 @intrinsic
-def put_lanes(typingctx, out, row, at, vector, mask):
+def put_lanes(typingctx, out, row, column, vector, mask):
     def codegen(context, builder, signature, args):
         vector, mask = args[3:]
         begin = _address(context, builder, signature.args[0], *args[:3], vector.type)
@@ -301,7 +301,7 @@ def _compress_by_table(builder, vector, mask):
 
 
 @intrinsic
-def look(typingctx, words, at):
+def look(typingctx, words, position):
     def codegen(context, builder, signature, args):
         place = _word(context, builder, signature.args[0], *args)
         return builder.load_atomic(place, ordering="acquire", align=8)
@@ -310,7 +310,7 @@ def look(typingctx, words, at):
 
 
 @intrinsic
-def ring(typingctx, words, at):
+def ring(typingctx, words, position):
     def codegen(context, builder, signature, args):
         place = _word(context, builder, signature.args[0], *args)
         builder.atomic_rmw("add", place, ir.Constant(_I64, 1), "release")
@@ -319,8 +319,8 @@ def ring(typingctx, words, at):
     return types.none(words, types.intp), codegen
 
 
-def _word(context, builder, words_type, words, at):
-    return builder.gep(context.make_array(words_type)(context, builder, words).data, [at])
+def _word(context, builder, words_type, words, position):
+    return builder.gep(context.make_array(words_type)(context, builder, words).data, [position])
 
 
 @intrinsic

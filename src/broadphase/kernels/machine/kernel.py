@@ -106,8 +106,8 @@ def plainer(value: Any) -> Any:
 def try_call(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel, returning ``None`` for arguments of types that are not listed in ``signatures.txt``.
 
-    Called directly, a kernel would be compiled for such types, or raise an error about what kernels accept;
-    callers raise a clearer error instead.  An int that no float can hold raises ``OverflowError``.
+    So it does for an int that does not fit.  Called directly, a kernel would be compiled for such types, or
+    raise an error about what kernels accept; callers raise a clearer error instead.
 
     The types of such a kernel are added to ``signatures.txt`` by hand, because recording never sees others.
     """

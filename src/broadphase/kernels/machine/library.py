@@ -146,11 +146,11 @@ def _fill_tables(loaded: ctypes.CDLL) -> None:
         "number_u8": np.dtype(np.uint64).num,
     }
     table = (ctypes.c_int64 * len(python_api.POSITION)).in_dll(loaded, "broadphase_api")
-    for name, at in python_api.POSITION.items():
+    for name, position in python_api.POSITION.items():
         if name in numbers:
-            table[at] = numbers[name]
+            table[position] = numbers[name]
         else:
-            table[at] = _address_of(getattr(ctypes.pythonapi, name))
+            table[position] = _address_of(getattr(ctypes.pythonapi, name))
     key = (ctypes.c_int8 * python_api.KEY_SIZE).in_dll(loaded, "broadphase_key")
     ctypes.pythonapi.PyThread_tss_create(ctypes.byref(key))
     kinds = (ctypes.c_int8 * python_api.KIND_NUMBERS).in_dll(loaded, "broadphase_kinds")
@@ -196,8 +196,7 @@ _IMPORT = f"\nfrom {PACKAGE}".encode()
 _MAKERS = {
     "kernels.machine": ("floats", "interrupts", "intrinsics", "jit", "mode", "python_api", "simd", "target"),
     "compiler": (
-        *("builtins", "lowering", "machine_code", "memory"),
-        *("numba_checks", "numba_names", "python_api", "types"),
+        *("builtins", "lowering", "machine_code", "memory", "numba_checks", "numba_names", "python_api"),
     ),
 }
 

@@ -85,11 +85,11 @@ def level() -> str:
     return next((name for name in able() if exists(join(_COMPILED, f"{name}.index"))), able()[0])
 
 
-def lanes(of: str) -> int:
+def lanes(level_name: str) -> int:
     """How many numbers a vector has at a level: 16 fill two AVX-512 registers of float64, 8 two of AVX2.
 
     On arm64 8 fill four registers.  Instructions for 3,000 boxes, counted by QEMU: with 16 lanes strips,
     trees and the sweep need 1.05 times as many, brute force and queries 0.92; with 4 lanes strips need 0.99
     to 1.02.
     """
-    return 16 if of == "x86-64-v4" else 8
+    return 16 if level_name == "x86-64-v4" else 8

@@ -97,7 +97,7 @@ def read_numbers(sequence, numbers):
 @inline
 def append_items(things, sequence, rows, count):
     """Append the items of a sequence in the first rows to a list."""
-    for at in range(count):
-        thing = item(sequence, np.int64(rows[at]))
+    for k in range(count):
+        thing = item(sequence, np.int64(rows[k]))
         append(things, thing)
         drop(thing)

@@ -20,7 +20,6 @@ FUNCTIONS = (
     "PyList_Append",
     "PyLong_AsDouble",
     "PyLong_AsLongLong",
-    "PyLong_AsUnsignedLongLong",
     "PyLong_FromLongLong",
     "PyLong_FromUnsignedLongLong",
     "PyCapsule_GetPointer",
@@ -66,7 +65,7 @@ NUMBERS = (
     "number_u8",
 )
 
-POSITION = {name: at for at, name in enumerate(FUNCTIONS + SYSTEM + NUMBERS)}
+POSITION = {name: position for position, name in enumerate(FUNCTIONS + SYSTEM + NUMBERS)}
 
 KINDS = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
 """Kinds of numbers by their NumPy names; a kernel's arrays hold one of them."""

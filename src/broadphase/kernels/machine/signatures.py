@@ -25,7 +25,8 @@ PACKAGE = "broadphase.kernels."
 FILE = join(dirname(dirname(__file__)), "signatures.txt")
 
 _NONE: dict[int, str] = {}
-_SCALARS: dict[type, str] = {bool: "b1", int: "i8", float: "f8", type(None): "none"}
+_NO_FLOAT = 2**1024 - 2**970  # the first int that no float can hold
+_SCALARS: dict[type, str] = {bool: "b1", int: "i8", float: "f8"}
 
 
 def kind(dtype: "np.dtype[Any]") -> str:
@@ -48,11 +49,10 @@ def describe(value: Any) -> str:
             home = type(value).__module__.removeprefix(PACKAGE)
             return f"{home}.{type(value).__name__}({inside})"
         return f"({inside},)" if len(value) == 1 else f"({inside})"
-    try:
-        return _SCALARS[type(value)]
-    except KeyError:
-        named = type(value).__name__
-        raise TypeError(f"kernels take arrays, numbers and tuples of them; got {named}") from None
+    if type(value) not in _SCALARS or (type(value) is int and not -(2**63) <= value < 2**63):
+        named = "an int beyond 64 bits" if type(value) is int else type(value).__name__
+        raise TypeError(f"kernels take arrays, numbers and tuples of them; got {named}")
+    return _SCALARS[type(value)]
 
 
 def describe_all(arguments: tuple[Any, ...], declared: Mapping[int, str] = _NONE) -> str:
@@ -75,7 +75,9 @@ def _fits(value: Any, kind: str) -> bool:
     if isinstance(value, np.ndarray):
         return describe(value) == what == "f8[2]" and value.shape[1] in lengths
     is_one = isinstance(value, tuple) and len(value) in lengths
-    return is_one and all(type(number) in (float, int) for number in value)
+    return is_one and all(
+        type(number) is float or (type(number) is int and abs(number) < _NO_FLOAT) for number in value
+    )
 
 
 @cache

@@ -31,9 +31,9 @@ def twin(plain: Callable[..., Any]) -> Any:
 
 
 @twin
-def load(rows, row, at):
-    """``rows[row, at : at + LANES]`` of a C-contiguous 2-D array."""
-    return rows[row, at : at + LANES]
+def load(rows, row, column):
+    """``rows[row, column : column + LANES]`` of a C-contiguous 2-D array."""
+    return rows[row, column : column + LANES]
 
 
 @twin
@@ -112,30 +112,30 @@ def count_lanes(lanes):
 
 
 @twin
-def put_pairs(out, at, first, second, mask):
-    """Write the pairs ``first, second`` of the lanes in ``mask`` to the rows from ``at``; return the count.
+def put_pairs(out, first_row, first, second, mask):
+    """Write the pairs ``first, second`` of the lanes in ``mask`` from ``first_row`` on; return the count.
 
-    In each row the smaller id comes first.  All `LANES` rows from ``at`` are overwritten, so ``out``
+    In each row the smaller id comes first.  All `LANES` rows from ``first_row`` are overwritten, so ``out``
     needs that much space; the contents of rows past the returned count are undefined.
     """
     low, high = np.minimum(first, second)[mask], np.maximum(first, second)[mask]
-    out[at : at + len(low), 0] = low
-    out[at : at + len(low), 1] = high
+    out[first_row : first_row + len(low), 0] = low
+    out[first_row : first_row + len(low), 1] = high
     return len(low)
 
 
 @twin
-def store(out, row, at, vector):
-    """Write all lanes of a vector to ``out[row, at : at + LANES]``."""
-    out[row, at : at + LANES] = vector
+def store(out, row, column, vector):
+    """Write all lanes of a vector to ``out[row, column : column + LANES]``."""
+    out[row, column : column + LANES] = vector
 
 
 @twin
-def put_lanes(out, row, at, vector, mask):
-    """Write the int32 lanes in ``mask`` to ``out[row, at:]`` without gaps; return their number.
+def put_lanes(out, row, column, vector, mask):
+    """Write the int32 lanes in ``mask`` to ``out[row, column:]`` without gaps; return their number.
 
-    As with `put_pairs`, `LANES` numbers from ``at`` are overwritten.
+    As with `put_pairs`, `LANES` numbers from ``column`` are overwritten.
     """
     chosen = vector[mask]
-    out[row, at : at + len(chosen)] = chosen
+    out[row, column : column + len(chosen)] = chosen
     return len(chosen)

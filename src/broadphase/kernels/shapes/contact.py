@@ -166,14 +166,14 @@ def polygon_contact(a, i, b, j, touching):
     """A convex polygon against another or a box, whose axes are x and y: one axis for each edge of both."""
     dx, dy, best = b.x[j] - a.x[i], b.y[j] - a.y[i], (True, 0.0, 0.0, math.inf)
     points, axes, others, other_axes = points_of(a, i), axes_of(a, i), points_of(b, j), axes_of(b, j)
-    own, is_box = axes.shape[0], b.kinds[j] == BOX
-    for k in range(own + (2 if is_box else other_axes.shape[0])):
-        if k < own:
+    count, is_box = axes.shape[0], b.kinds[j] == BOX
+    for k in range(count + (2 if is_box else other_axes.shape[0])):
+        if k < count:
             nx, ny = axes[k, 0], axes[k, 1]
         elif is_box:
-            nx, ny = 1.0 - (k - own), 1.0 * (k - own)
+            nx, ny = 1.0 - (k - count), 1.0 * (k - count)
         else:
-            nx, ny = other_axes[k - own, 0], other_axes[k - own, 1]
+            nx, ny = other_axes[k - count, 0], other_axes[k - count, 1]
         a_lo, a_hi = span_of_points(points, nx, ny)
         if is_box:
             b_lo, b_hi = span_of_box(b.width[j], b.height[j], nx, ny)
@@ -192,7 +192,7 @@ def circle_polygon(x, y, radius, polygon_x, polygon_y, points, axes, touching):
     cy = y - polygon_y
     count = points.shape[0]
     height, nx, ny = -math.inf, 0.0, 0.0  # of the edge that the centre is farthest outside of
-    near, dx, dy = math.inf, 0.0, 0.0  # from the nearest point of the outline to the centre
+    shortest, dx, dy = math.inf, 0.0, 0.0  # from the nearest point of the outline to the centre
     for k in range(count):
         after = k + 1 if k + 1 < count else 0
         edge_x = points[after, 0] - points[k, 0]
@@ -215,12 +215,12 @@ def circle_polygon(x, y, radius, polygon_x, polygon_y, points, axes, touching):
         else:
             px, py = over * out_x, over * out_y
         distance = length(px, py)
-        if distance < near:
-            near, dx, dy = distance, px, py
-    if height > 0.0 and near > 0.0:
-        if not reaches(near, radius, touching):
+        if distance < shortest:
+            shortest, dx, dy = distance, px, py
+    if height > 0.0 and shortest > 0.0:
+        if not reaches(shortest, radius, touching):
             return APART
-        return True, dx / near, dy / near, radius - near
+        return True, dx / shortest, dy / shortest, radius - shortest
     if height >= 0.0 and radius == 0.0 and not touching:
         return APART
     return True, nx, ny, radius - height
@@ -301,7 +301,7 @@ def nearest(a, i, b, j, place_x, place_y):
 
     The place is that of a relative to b.  On a side, one of its ends is not a corner.
     """
-    near, best_x, best_y, on_side = math.inf, 0.0, 0.0, False
+    shortest, best_x, best_y, on_side = math.inf, 0.0, 0.0, False
     for part in range(2):
         sign = 1.0 if part == 0 else -1.0
         one, m, other, n = (a, i, b, j) if part == 0 else (b, j, a, i)
@@ -312,9 +312,9 @@ def nearest(a, i, b, j, place_x, place_y):
                 distance = length(dx, dy)
                 # Of one vector, rounded in two ways, not the first: that depends on the order of a and b.
                 longer = abs(dx) > abs(best_x) or (abs(dx) == abs(best_x) and abs(dy) > abs(best_y))
-                if distance < near or (distance == near and longer):
-                    near, best_x, best_y, on_side = distance, sign * dx, sign * dy, inner
-    return near, best_x, best_y, on_side
+                if distance < shortest or (distance == shortest and longer):
+                    shortest, best_x, best_y, on_side = distance, sign * dx, sign * dy, inner
+    return shortest, best_x, best_y, on_side
 
 
 @inline
@@ -326,12 +326,12 @@ def contact_rounded(a, i, b, j, touching):
         if depth + reach == 0.0 and not touching:
             return APART
         return True, nx, ny, depth + reach
-    near, dx, dy, _ = nearest(a, i, b, j, a.x[i] - b.x[j], a.y[i] - b.y[j])
-    if not reaches(near, reach, touching):
+    gap, dx, dy, _ = nearest(a, i, b, j, a.x[i] - b.x[j], a.y[i] - b.y[j])
+    if not reaches(gap, reach, touching):
         return APART
-    if near == 0.0:  # only by rounding
+    if gap == 0.0:  # only by rounding
         return True, -1.0, 0.0, reach
-    return True, dx / near + 0.0, dy / near + 0.0, reach - near
+    return True, dx / gap + 0.0, dy / gap + 0.0, reach - gap
 
 
 # -----------------------------------------------------------------------------------------------------------

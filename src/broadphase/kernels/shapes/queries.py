@@ -103,12 +103,12 @@ def _through_circle(x, y, dx, dy, radius):
 def _through_box(x, y, dx, dy, width, height):
     enter, leave, nx, ny = -math.inf, math.inf, 0.0, 0.0
     for axis in range(2):
-        at, step, size = (x, dx, width) if axis == 0 else (y, dy, height)
+        start, step, size = (x, dx, width) if axis == 0 else (y, dy, height)
         if step == 0.0:
-            if at <= 0.0 or at >= size:
+            if start <= 0.0 or start >= size:
                 return math.inf, -math.inf, 0.0, 0.0
             continue
-        first, last = -at / step, (size - at) / step
+        first, last = -start / step, (size - start) / step
         if first > last:
             first, last = last, first
         last = max(last, next_up(first))
@@ -242,17 +242,17 @@ def fits(rules, row):
 
 
 @jit
-def first_on_rays(rays, rows, table, own, found, hits):
+def first_on_rays(rays, rows, table, ignored, found, hits):
     """Update ``found`` and ``hits`` where a ray meets a shape sooner; among equals the lowest row counts.
 
     ``rays`` are ``x, y, dx, dy, max_distance``, and ``rows`` ``[k, shape]``; ray ``k`` passes through shape
-    ``own[k]``.
+    ``ignored[k]``.
     """
-    for at in range(rows.shape[0]):
-        if at & _OFTEN == _OFTEN and not goes_on():
+    for entry in range(rows.shape[0]):
+        if entry & _OFTEN == _OFTEN and not goes_on():
             break
-        k, row = rows[at, 0], rows[at, 1]
-        if row == own[k]:
+        k, row = rows[entry, 0], rows[entry, 1]
+        if row == ignored[k]:
             continue
         distance, nx, ny = ray_of(table, row, rays[k, 0], rays[k, 1], rays[k, 2], rays[k, 3], rays[k, 4])
         if 0.0 <= distance <= hits[k, 0] and (distance < hits[k, 0] or found[k] < 0 or row < found[k]):
@@ -278,8 +278,8 @@ def nearest_of_rows(rows, spots, table, ids, found):
     Point ``k`` is circle ``k`` of ``spots``; ``rows`` are ``[k, shape]``, together for each point.  Rows of
     ``found`` are the distance, the nearest point of the shape, and the unit vector from there to ``k``.
     """
-    for at in range(rows.shape[0]):
-        k, row = rows[at, 0], rows[at, 1]
+    for entry in range(rows.shape[0]):
+        k, row = rows[entry, 0], rows[entry, 1]
         x, y = spots.x[k], spots.y[k]
         distance = distance_of(table, row, x, y)
         if 0 <= ids[k] and (distance > found[k, 0] or (distance == found[k, 0] and row > ids[k])):
@@ -303,8 +303,8 @@ def keep_overlapping_rows(rows, query, table, rules):
     Returns how many.  For boxes the broad phase has already decided whether they overlap a box.
     """
     left = 0
-    for at in range(rows.shape[0]):
-        k, row = rows[at, 0], rows[at, 1]
+    for entry in range(rows.shape[0]):
+        k, row = rows[entry, 0], rows[entry, 1]
         known = query.kinds[k] == BOX and table.kinds[row] == BOX
         if fits(rules, row) and (known or contact_of(query, k, table, row, False)[0]):
             rows[left, 0], rows[left, 1] = k, row
@@ -313,13 +313,13 @@ def keep_overlapping_rows(rows, query, table, rules):
 
 
 @holds_gil
-def keep_on_ray(near, table, rules, x, y, dx, dy, max_distance, hits):
+def keep_on_ray(candidates, table, rules, x, y, dx, dy, max_distance, hits):
     """Keep what fits and a ray meets, and return how much; rows of ``hits`` are distance and normal."""
     left = 0
-    for k in range(near.shape[0]):
-        distance, nx, ny = ray_of(table, near[k], x, y, dx, dy, max_distance)
-        if distance >= 0.0 and fits(rules, near[k]):
-            near[left] = near[k]
+    for k in range(candidates.shape[0]):
+        distance, nx, ny = ray_of(table, candidates[k], x, y, dx, dy, max_distance)
+        if distance >= 0.0 and fits(rules, candidates[k]):
+            candidates[left] = candidates[k]
             hits[left, 0], hits[left, 1], hits[left, 2] = distance, nx, ny
             left += 1
     return left

@@ -113,7 +113,7 @@ def put_boxes_among(shapes, rows, rect, sprites, sprite, found):
     ``rect`` is ``x, y, width, height`` as the caller has it: reading it in Python takes as long as the rest.
     Rows of -1 are passed over.  Returns whether this is known: the rect is one, and all are boxes.
     """
-    near, sides, count = np.empty(rows.shape[0], np.int32), few(4, np.float64), 0
+    candidates, sides, count = np.empty(rows.shape[0], np.int32), few(4, np.float64), 0
     if not read_numbers(rect, sides):
         return False
     left, right = min(sides[0], sides[0] + sides[2]), max(sides[0], sides[0] + sides[2])
@@ -128,12 +128,12 @@ def put_boxes_among(shapes, rows, rect, sprites, sprite, found):
             return False
         x, y = shapes.x[row], shapes.y[row]
         far_x, far_y = x + shapes.width[row], y + shapes.height[row]
-        near[count] = k
+        candidates[count] = k
         # Without a branch: a thousand boxes take 1 us.
         across = (max(x, left) < min(far_x, right)) & (x < far_x)
         count += across & (max(y, top) < min(far_y, bottom)) & (y < far_y)
-    for at in range(count):
-        one = item(sprites, np.int64(near[at]))
+    for k in range(count):
+        one = item(sprites, np.int64(candidates[k]))
         if not is_same(one, sprite):
             append(found, one)
         drop(one)
@@ -220,8 +220,8 @@ def pairs_that_meet(sprites, others, pairs):
         begin = sprites.ends[i - 1] if i > 0 else np.int64(0)
         low = others.ends[j - 1] if j > 0 else np.int64(0)
         outline, high = sprites.corners[begin : sprites.ends[i]], others.ends[j]
-        near = not (along_x > squared or along_y > squared or along_x + along_y > squared)
-        hits[k] = near and _overlap(outline, 0.0, 0.0, others.corners, low, high)
+        is_near = not (along_x > squared or along_y > squared or along_x + along_y > squared)
+        hits[k] = is_near and _overlap(outline, 0.0, 0.0, others.corners, low, high)
     return hits
 
 

@@ -85,8 +85,8 @@ def corner_at(table, i, k):
         return (table.width[i] if 0 < k < 3 else 0.0), (table.height[i] if k > 1 else 0.0)
     if table.kinds[i] == CIRCLE:
         return 0.0, 0.0
-    at = table.starts[i] + k
-    return table.points[at, 0], table.points[at, 1]
+    row = table.starts[i] + k
+    return table.points[row, 0], table.points[row, 1]
 
 
 @inline
@@ -96,8 +96,8 @@ def axis_at(table, i, k):
         return (1.0, 0.0) if k % 2 == 1 else (0.0, 1.0)
     if table.kinds[i] == CIRCLE:
         return 0.0, 0.0
-    at = table.starts[i] + k
-    return table.axes[at, 0], table.axes[at, 1]
+    row = table.starts[i] + k
+    return table.axes[row, 0], table.axes[row, 1]
 
 
 @inline
@@ -106,9 +106,9 @@ def span_of_points(points, nx, ny):
     lo = points[0, 0] * nx + points[0, 1] * ny
     hi = lo
     for k in range(1, points.shape[0]):
-        at = points[k, 0] * nx + points[k, 1] * ny
-        lo = min(lo, at)
-        hi = max(hi, at)
+        along = points[k, 0] * nx + points[k, 1] * ny
+        lo = min(lo, along)
+        hi = max(hi, along)
     return lo, hi
 
 
