@@ -235,15 +235,7 @@ def times_on_path(outline, x, y, dx, dy, points, ends, enter, leave):
     low, clear = 0, 1.0
     for k in range(ends.shape[0]):
         high = ends[k]
-        enter[k], leave[k] = -math.inf, math.inf
-        if high == low or outline.shape[0] == 0:
-            enter[k] = math.inf
-        for i in range(outline.shape[0]):
-            nx, ny = _normal(outline, i, 0, outline.shape[0], x, y)
-            _narrow(outline, x, y, dx, dy, points, low, high, nx, ny, k, enter, leave)
-        for i in range(low, high):
-            nx, ny = _normal(points, i, low, high, 0.0, 0.0)
-            _narrow(outline, x, y, dx, dy, points, low, high, nx, ny, k, enter, leave)
+        enter[k], leave[k] = _times_of_overlap(outline, x, y, dx, dy, points, low, high)
         if not (enter[k] < leave[k] and enter[k] < 1.0 and leave[k] > TOLERANCE):
             enter[k], leave[k] = math.inf, math.inf
         enter[k] = max(enter[k], 0.0)
@@ -253,52 +245,53 @@ def times_on_path(outline, x, y, dx, dy, points, ends, enter, leave):
 
 
 @inline
-def _normal(points, i, begin, end, x, y):
-    """The normal of the edge that begins at row i of points that are moved by x and y."""
-    j = i + 1 if i + 1 < end else begin
-    return (points[j, 1] + y) - (points[i, 1] + y), (points[i, 0] + x) - (points[j, 0] + x)
-
-
-@inline
 def _overlap(outline, x, y, points, low, high):
     """Whether an outline, moved by x and y, overlaps another; without corners it overlaps nothing."""
     if outline.shape[0] == 0 or high == low:
         return False
-    if _are_parted(outline, x, y, points, low, high, outline, x, y, 0, outline.shape[0]):
-        return False
-    return not _are_parted(outline, x, y, points, low, high, points, 0.0, 0.0, low, high)
-
-
-@inline
-def _are_parted(outline, x, y, points, low, high, edges, edge_x, edge_y, begin, end):
-    """Whether the outline and another are apart along a normal of one of some edges."""
-    for i in range(begin, end):
-        nx, ny = _normal(edges, i, begin, end, edge_x, edge_y)
-        a_low, a_high = _shadow(outline, 0, outline.shape[0], x, y, nx, ny)
-        b_low, b_high = _shadow(points, low, high, 0.0, 0.0, nx, ny)
+    for edge in range(outline.shape[0] + high - low):
+        _, _, a_low, a_high, b_low, b_high = _projections(outline, x, y, points, low, high, edge)
         if a_high <= b_low or b_high <= a_low:
-            return True
-    return False
+            return False
+    return True
 
 
 @inline
-def _narrow(outline, x, y, dx, dy, points, low, high, nx, ny, k, enter, leave):
-    """Reduce the time in which they meet to that in which their projections overlap."""
-    if nx == 0.0 and ny == 0.0:
-        return
-    a_low, a_high = _shadow(outline, 0, outline.shape[0], x, y, nx, ny)
-    b_low, b_high = _shadow(points, low, high, 0.0, 0.0, nx, ny)
-    speed = nx * dx + ny * dy
-    if speed > 0.0:
-        first, last = (b_low - a_high) / speed, (b_high - a_low) / speed
-    elif speed < 0.0:
-        first, last = (b_high - a_low) / speed, (b_low - a_high) / speed
-    elif a_high <= b_low or b_high <= a_low:
-        first, last = math.inf, -math.inf
+def _times_of_overlap(outline, x, y, dx, dy, points, low, high):
+    """When an outline that moves begins and ceases to overlap another: while all their projections do."""
+    if outline.shape[0] == 0 or high == low:
+        return math.inf, -math.inf
+    enter, leave = -math.inf, math.inf
+    for edge in range(outline.shape[0] + high - low):
+        nx, ny, a_low, a_high, b_low, b_high = _projections(outline, x, y, points, low, high, edge)
+        speed = nx * dx + ny * dy
+        if speed > 0.0:
+            enter, leave = max(enter, (b_low - a_high) / speed), min(leave, (b_high - a_low) / speed)
+        elif speed < 0.0:
+            enter, leave = max(enter, (b_high - a_low) / speed), min(leave, (b_low - a_high) / speed)
+        elif (a_high <= b_low or b_high <= a_low) and (nx != 0.0 or ny != 0.0):
+            return math.inf, -math.inf
+    return enter, leave
+
+
+@inline
+def _projections(outline, x, y, points, low, high, edge):
+    """A normal of an edge of one of two outlines, and from where to where each reaches along it."""
+    count = outline.shape[0]
+    if edge < count:
+        nx, ny = _normal(outline, edge, 0, count, x, y)
     else:
-        first, last = -math.inf, math.inf
-    enter[k] = max(enter[k], first)
-    leave[k] = min(leave[k], last)
+        nx, ny = _normal(points, low + edge - count, low, high, 0.0, 0.0)
+    a_low, a_high = _shadow(outline, 0, count, x, y, nx, ny)
+    b_low, b_high = _shadow(points, low, high, 0.0, 0.0, nx, ny)
+    return nx, ny, a_low, a_high, b_low, b_high
+
+
+@inline
+def _normal(points, i, begin, end, x, y):
+    """The normal of the edge that begins at row i of points that are moved by x and y."""
+    j = i + 1 if i + 1 < end else begin
+    return (points[j, 1] + y) - (points[i, 1] + y), (points[i, 0] + x) - (points[j, 0] + x)
 
 
 @inline
