@@ -58,6 +58,7 @@ _KNOWN = (
     ("mirrored", 5559),  # a rider among movers that do not block was pushed out of one
     ("transposed", 21510),  # the end of a slot that is exactly as wide as the mover
     ("tiles as bodies", 19323),  # bounced back onto the one-way body that it started in
+    ("tiles as bodies", 604088),  # at the seam of two one-way tiles, inside of one of them
     ("walk in two", 76823),  # down a slope into a crate that it pushes
     ("walk in two", 61445),  # up, back into the one-way body that it started in
     ("in another order", 75409),  # a crate, and the one-way wall around it, met at once

@@ -71,6 +71,21 @@ def test_a_tip_does_not_slip_through_a_seam(solid):
 
 
 @pytest.mark.smaller_set
+@pytest.mark.parametrize("split", ["tiles", "bodies", "both"])
+def test_what_is_in_one_piece_of_a_one_way_floor_leaves_all_of_it(split):
+    world = World()
+    world.tiles = TileMap([[False] * 8], 16)
+    for column in range(8):
+        if split == "tiles" or (split == "both" and column % 2):
+            world.tiles.set_one_way(column, 0, "top")
+        else:
+            world.add(Box(16 * column, 0, 16, 16), static=True).one_way = "top"
+    player = world.add(Box(108, -7, 12, 7).rotated(30))
+    move = world.move(player, 0, 5)
+    assert (move.hits, player.y) == ((), Box(108, -7, 12, 7).rotated(30).y + 5)
+
+
+@pytest.mark.smaller_set
 def test_a_hit_of_what_a_function_lets_through_is_no_surface():
     """A ghost that lies flush with the floor does not lend its side to the hit on the floor."""
     world = World()

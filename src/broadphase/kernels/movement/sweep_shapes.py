@@ -56,7 +56,6 @@ from broadphase.kernels.tiles.grid import (
     cells_of_box,
     columns_between,
     edge,
-    is_in,
     rows_between,
     sides_at,
 )
@@ -471,34 +470,38 @@ def _place_of(mover, vx, vy, other, hit):
 
 
 @inline
-def _one_way_stops(mover, at_x, at_y, tile, grid, column, row, scratch):
-    """Whether a tile that blocks on some sides stops a mover that hits it at a place.
+def _one_way_stops(mover, at_x, at_y, others, i, sides, among, tile, scratch):
+    """Whether what blocks on some sides stops a mover that hits it at a place.
 
-    A slanted normal may be that of an end of the tile: none that is within the next tile of the same surface.
+    A slanted normal may be that of an end of it: none that is within the next piece of the same surface.
+    ``among`` are the bodies and tiles that may be that piece; ``tile`` is written.
     """
-    next_column, next_row = column, row
-    for step in range(2):
-        sides = set_tile(tile, grid, next_column, next_row)
-        tolerance = _TOUCHED * slack(mover, tile, ROW)
-        state, cone, _ = _touch(mover, at_x, at_y, tile, ROW, sides, tolerance, scratch)
-        if step == 1:
-            set_tile(tile, grid, column, row)
-            return state != _WITHIN
-        count, nx, ny, to_x, to_y = cone
-        if count == 0:
-            return False
-        if nx == 0.0 or ny == 0.0:
-            nx, ny = to_x, to_y
-        if nx == 0.0 or ny == 0.0:
-            return True
-        if abs(ny) > abs(nx):
-            next_column += 1 if nx > 0.0 else -1
-        else:
-            next_row += 1 if ny > 0.0 else -1
-        if not is_in(grid, next_column, next_row):
-            return True
-        if not blocks(sides_at(grid, next_column, next_row), nx, ny):
-            return True
+    near, (left, top, right, bottom) = _TOUCHED * slack(mover, others, i), bounds_of(others, i)
+    count, nx, ny, to_x, to_y = _touch(mover, at_x, at_y, others, i, sides, near, scratch)[1]
+    if nx == 0.0 or ny == 0.0:
+        nx, ny = to_x, to_y
+    if count == 0 or nx == 0.0 or ny == 0.0 or others.kinds[i] != BOX:
+        return count > 0
+    table, rows, all_sides, numbers_of, grid = among
+    lies_flat, x, y = abs(ny) > abs(nx), (right if nx > 0.0 else left), (bottom if ny > 0.0 else top)
+    first, end, top_row, low_row = cells_of_box(grid, *widened((x, y, x, y), near))
+    for column in range(first - 1, end):
+        low, high = (0, rows.shape[0]) if column < first else (top_row, low_row)
+        for k in range(low, high):  # a body, or a row of tiles
+            row, pieces, its_sides = ROW, tile, ALL_SIDES
+            if column >= first:
+                its_sides = set_tile(tile, grid, column, k)
+            else:
+                row, pieces = np.int64(rows[k]), table
+                if all_sides.shape[0] > 0:
+                    its_sides = np.int64(all_sides[numbers_of[k]])
+            box = bounds_of(pieces, row)
+            its_x = box[0] if (nx > 0.0) == lies_flat else box[2]
+            its_y = box[1] if (ny > 0.0) != lies_flat else box[3]
+            if abs(its_x - x) > near or abs(its_y - y) > near or not blocks(its_sides, nx, ny):
+                continue
+            if _touch(mover, at_x, at_y, pieces, row, its_sides, near, scratch)[0] == _WITHIN:
+                return False
     return True
 
 
@@ -650,12 +653,8 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, all_sides, numbers_of, g
                     continue
                 if sides != ALL_SIDES:
                     met_x, met_y = mover.x[0] + time * vx, mover.y[0] + time * vy
-                    if step < first:
-                        wide = slack(mover, others, i) * _TOUCHED
-                        stops = _touch(mover, met_x, met_y, others, i, sides, wide, outlines)[1][0] > 0
-                    else:
-                        stops = _one_way_stops(mover, met_x, met_y, tile, grid, column, k, outlines)
-                    if not stops:
+                    among = table, rows, all_sides, numbers_of, grid
+                    if not _one_way_stops(mover, met_x, met_y, others, i, sides, among, tile, outlines):
                         continue
                 best, place = hit, _place_of(mover, vx, vy, other, hit)
     count = _smooth(touched, count)
