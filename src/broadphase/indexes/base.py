@@ -182,12 +182,12 @@ class Index(ById):
         self._reader = Reader(dim, dtype)
         structure = self._make_structure(Shared(self._store, self._touching, self._sort, self._threads))
         if lengths is None:
-            self._space: PlainSpace = PlainSpace(structure, self._reader, self._sort)
+            self._space: PlainSpace = PlainSpace(structure)
         else:
             from broadphase.indexes.periodic import PeriodicReader, PeriodicSpace
 
             self._reader = PeriodicReader(dim, dtype, lengths, self._touching)
-            self._space = PeriodicSpace(structure, self._reader, self._sort, lengths)
+            self._space = PeriodicSpace(structure, lengths)
         self._structure: Any = structure
         if self._store.envs is not None:
             from broadphase.indexes.environments import Worlds  # here: most indexes have none
@@ -1096,9 +1096,13 @@ class Index(ById):
         self, env: Any, origin: Any, direction: Any, max_distance: Any, ignore: Any = None
     ) -> tuple[Rows, Any, Any, arguments.Axes | None]:
         """The same of rays, side by side and checked, and of the boxes that they ignore."""
-        first, second = self._reader.ray_names
+        reader, has_envs = self._reader, self._store.envs is not None
+        usual = env is ignore is None and type(origin) is type(direction) is np.ndarray
+        if usual and origin.ndim == direction.ndim == 2 and type(max_distance) in (float, int):
+            return reader.rays(origin, direction, max_distance, has_envs), None, None, None  # 0.9 of the time
+        first, second = reader.ray_names
         if not arguments.run_no_code(origin, direction, max_distance, ignore, env):  # else `rays` copies them
-            origin, direction = self._reader.settled_ray(origin, direction)
+            origin, direction = reader.settled_ray(origin, direction)
         (starts, towards, far, ignore), env, axes = self._in_rows(
             env,
             (origin, first, self.dim),
@@ -1106,7 +1110,7 @@ class Index(ById):
             (arguments.settled_distance(max_distance, "max_distance"), "max_distance", 0),
             (settled(ignore, "ignore"), "ignore", 0),
         )
-        return self._reader.rays(starts, towards, far, self._store.envs is not None), ignore, env, axes
+        return reader.rays(starts, towards, far, has_envs), ignore, env, axes
 
     def _rules(self, category: Any, mask: Any) -> BoxRules:
         """The rules of a query, checked."""

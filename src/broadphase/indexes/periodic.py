@@ -71,11 +71,11 @@ class PeriodicReader(Reader):
 class PeriodicSpace(PlainSpace):
     """A structure in a periodic world, and its queries."""
 
-    def __init__(self, structure: Structure, reader: Reader, sort: bool, lengths: Period) -> None:
-        super().__init__(structure, reader, sort)
+    def __init__(self, structure: Structure, lengths: Period) -> None:
+        super().__init__(structure)
         self._reach: Periodic | None = None
         """How far boxes reach beyond the edges; None where that has to be found again."""
-        self._lengths = period_of(lengths, reader.dtype)
+        self._lengths = period_of(lengths, structure.dtype)
         self._period = lengths
         self._wide = self._lengths.astype(np.float64)
         self._begin, self._end = np.where(np.isfinite(self._wide), 0.0, -np.inf).tolist(), self._wide.tolist()
@@ -100,7 +100,7 @@ class PeriodicSpace(PlainSpace):
         return self._reach or self._note(Periodic(self._wide), self.store.boxes[: self.store.end])
 
     def _note(self, around: Periodic, boxes: BoxArray) -> Periodic:
-        highs = boxes[:, self.reader.dim :]
+        highs = boxes[:, self.dim :]
         # Boxes without an end are everywhere, and found by each image.
         highest = np.fmax.reduce(np.where(np.isinf(highs), -np.inf, highs), axis=0, initial=-np.inf)
         # Queries are rounded: they must stay this far away from an edge.
@@ -126,13 +126,13 @@ class PeriodicSpace(PlainSpace):
         return super().in_circle(center, radius, rules) if inner else None
 
     def first_hit(self, ray: Given, rules: BoxRules = NO_RULES) -> RayHit | None:
-        dim = self.reader.dim
+        dim = self.dim
         if len(ray) <= 2 * dim or not self._is_inner(ray[:dim], ray[:dim], ray[2 * dim]):
             return None
         return super().first_hit(ray, rules)
 
     def nearest_one(self, point: Given, k: int, rules: BoxRules = NO_RULES) -> Nearest | None:
-        if len(point) != self.reader.dim or not self._is_inner(point, point):
+        if len(point) != self.dim or not self._is_inner(point, point):
             return None
         found = super().nearest_one(point, k, rules)
         if found is None or not 0 < len(found.ids) >= min(k, self.store.live):
@@ -140,7 +140,7 @@ class PeriodicSpace(PlainSpace):
         return found if self._is_inner(point, point, found.distances.item(-1)) else None
 
     def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
-        dim = self.reader.dim
+        dim = self.dim
         try:
             inner = all(map(le, self._begin, box[:dim])) and all(map(lt, box[dim:], self._end))
         except TypeError:
@@ -168,13 +168,13 @@ class PeriodicSpace(PlainSpace):
     # ---- many boxes, points, radii
 
     def in_boxes(self, call: str, boxes: Given | Rows, rules: BoxRules = NO_RULES) -> IdArray | None:
-        columns = 2 * self.reader.dim
+        columns = 2 * self.dim
         if isinstance(boxes, tuple):
             inner = len(boxes) >= columns and self._is_inner(
                 boxes[: columns // 2], boxes[columns // 2 : columns]
             )
             return super().in_boxes(call, boxes, rules) if inner else None
-        rows = np.array(boxes[:, :columns], self.reader.dtype)
+        rows = np.array(boxes[:, :columns], self._lengths.dtype)
         wrapped = wrapped_boxes(rows, self._period, self.touching, np.empty_like(rows), name="box").boxes
         wide = wrapped.astype(np.float64, copy=False)
         found, tests = self._near(wide, boxes[:, columns:], self.touching, rules)
@@ -193,7 +193,7 @@ class PeriodicSpace(PlainSpace):
         owners, turns = around.turns_near(boxes)
         if len(owners) == len(boxes):
             return find_rows(self.searched, np.hstack((boxes, worlds)), touching, rules)
-        shift, dim = around.shift(turns), self.reader.dim
+        shift, dim = around.shift(turns), self.dim
         with np.errstate(over="ignore"):  # infinite edges are found all the same
             images = boxes[owners] - np.hstack((shift, shift))
         # Rounded down: none is missed, and what does not meet is left out by an exact test.
@@ -210,7 +210,7 @@ class PeriodicSpace(PlainSpace):
 
     def _wrapped(self, points: Rows, name: str) -> tuple[Rows, Rows]:
         """Wrapped points, and the columns after their coordinates."""
-        dim = self.reader.dim
+        dim = self.dim
         return wrap_points(points[:, :dim], self._lengths, name), points[:, dim:]
 
     def _candidates(self, points: Rows, worlds: Rows, radii: Rows, rules: BoxRules) -> tuple[IdArray, int]:
@@ -256,7 +256,7 @@ class PeriodicSpace(PlainSpace):
     ) -> RayHits:
         owners, hits, entries, entry_normals, tests = self._cast_wrapped(rays, rules, ignored)
         ids, distances = np.full(len(rays), -1, np.int32), np.full(len(rays), np.inf)
-        normals = np.zeros((len(rays), self.reader.dim))
+        normals = np.zeros((len(rays), self.dim))
         first = np.append(True, owners[1:] != owners[:-1])[: len(owners)]
         owners = owners[first]
         ids[owners], distances[owners], normals[owners] = hits[first], entries[first], entry_normals[first]
@@ -277,7 +277,7 @@ class PeriodicSpace(PlainSpace):
     def check(self) -> None:
         super().check()
         store, boxes = self.store, self.store.boxes[: self.store.end]
-        low, high = boxes[store.ids(), : self.reader.dim], boxes[store.ids(), self.reader.dim :]
+        low, high = boxes[store.ids(), : self.dim], boxes[store.ids(), self.dim :]
         inside = (low >= 0) & (low < self._lengths) | (low == -np.inf) | np.isinf(self._lengths)
         expect(bool(inside.all()), "boxes begin in the world, or cover it")
         expect(bool((low <= high).all()), "boxes are sound")

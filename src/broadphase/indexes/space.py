@@ -16,7 +16,6 @@ from broadphase.indexes.arguments import (
     NO_RULES,
     BoxRules,
     Given,
-    Reader,
     Rows,
 )
 from broadphase.indexes.box_tree import QueryTree
@@ -64,10 +63,10 @@ class PlainSpace:
 
     period: tuple[float | None, ...] | None = None
 
-    def __init__(self, structure: Structure, reader: Reader, sort: bool) -> None:
-        self.reader, self.sort = reader, sort
+    def __init__(self, structure: Structure) -> None:
         self.use(structure)
-        self.store, self.touching, self.threads = structure.store, structure.touching, structure.threads
+        self.store, self.touching, self.sort, self.threads = structure.shared
+        self.dim = structure.dim
         self.last = ("", 0, 0)
         """The last call, its tests and what it found."""
 
@@ -187,7 +186,7 @@ class PlainSpace:
         self.last = "raycast", tests, int(hit >= 0)
         if hit < 0:
             return NO_HIT
-        return _new(RayHit, (hit, distance, (x, y) if self.reader.dim == 2 else (x, y, z)))
+        return _new(RayHit, (hit, distance, (x, y) if self.dim == 2 else (x, y, z)))
 
     def nearest_one(self, point: Given, k: int, rules: BoxRules = NO_RULES) -> Nearest | None:
         """The ``k`` nearest boxes of a point."""
@@ -205,7 +204,7 @@ class PlainSpace:
         """The boxes within each radius: rows ``[query, id]``."""
         self.searched.ready()
         rows, tests = find_rows(
-            self.searched, box_queries.boxes_around(centers, radii, self.reader.dim), True, rules
+            self.searched, box_queries.boxes_around(centers, radii, self.dim), True, rules
         )
         return self._within(rows, tests, centers, radii, _NO_PERIOD)
 

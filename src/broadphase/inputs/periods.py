@@ -45,11 +45,7 @@ def as_period(period: Any, dim: int) -> Period | None:
     >>> as_period(None, 2) is None, as_period((None, np.inf), 2) is None
     (True, True)
     """
-    return _as_lengths(settled_period(period), dim)
-
-
-def _as_lengths(period: Any, dim: int) -> Period | None:
-    """What `as_period` returns, of a settled period."""
+    period = settled_period(period)
     if period is None:
         return None
     if is_matrix(period):
@@ -170,7 +166,7 @@ def as_point_period(period: Any, dim: int) -> "Period | Lattice | None":
            [2., 5.]])
     """
     if not is_matrix(period):
-        return _as_lengths(period, dim)
+        return as_period(period, dim)
     from broadphase.periods.lattice import as_lattice  # few programs have one
 
     return as_lattice(tuple(_vectors(period, dim)))
@@ -216,7 +212,7 @@ def as_cell(period: Any, dim: int) -> tuple[npt.NDArray[np.float64], npt.NDArray
            [0., 1.]]), array([ True, False]))
     """
     if not is_matrix(period):
-        lengths = _as_lengths(period, dim)
+        lengths = as_period(period, dim)
         lengths = np.full(dim, np.inf) if lengths is None else lengths
         periodic = np.isfinite(lengths)
         if not ((lengths > SHORTEST) & (lengths < LONGEST))[periodic].all():
