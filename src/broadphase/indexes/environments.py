@@ -3,13 +3,13 @@
 Once a box is given an environment, `Worlds` takes the place of the index's own structure, whatever that is.
 Pairs of all environments are found in one search (`broadphase.methods.environments`).  For queries the boxes
 are grouped by environment; those of a small world are compared `LANES` at a time, those of a large one lie
-along a curve and have bounding boxes (`broadphase.kernels.points.worlds`).  When all boxes are replaced, the
+along a curve and have bounding boxes (`broadphase.kernels.boxes.worlds`).  When all boxes are replaced, the
 groups and the curve stay; what is inserted or removed groups all of them again with the next query.
 
 A batch of queries is checked as in any index.  Then each query gets the number of its world as one more
 column, and goes through the space as all queries do.  Rays of one environment that follow each other, such as
 the lidar of a robot, are read by a kernel as they come, and cast together
-(`broadphase.kernels.points.ray_groups`).
+(`broadphase.kernels.boxes.ray_groups`).
 
 Cost: in worlds of 32 boxes 50 ns for a ray alone, 15 in a group, 20 for a box query, 120 for the nearest; an
 update 4 ns a box (``python benchmarks/worlds.py --queries`` and ``--lidar``).  A box that is inserted or
@@ -47,18 +47,18 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.environments import as_env, numbered
 from broadphase.inputs.search import Space
 from broadphase.kernels.arrays.sorting import stable_argsort
+from broadphase.kernels.boxes import worlds as kernel
 from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.kernels.boxes.queries import rank_nearest
-from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.points import worlds as kernel
-from broadphase.kernels.points.nearest_points import find_keys
-from broadphase.kernels.points.ray_groups import (
+from broadphase.kernels.boxes.ray_groups import (
     MOST,
     RayGroups,
     check_rays,
     first_hits_of_groups,
     first_shapes_of_groups,
 )
+from broadphase.kernels.machine.simd import LANES
+from broadphase.kernels.points.nearest_points import find_keys
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.methods.in_space import find_in_space
 from broadphase.methods.nearest import curve_for
@@ -138,7 +138,7 @@ class Worlds(SearchTree):
             middles = 0.5 * (edges[:, : self.dim] + edges[:, self.dim :])
             curve = curve_for(middles, middles.min(axis=0), middles.max(axis=0), worlds)
             keys = np.empty(len(ids), np.int64)
-            find_keys(middles, numbers, curve.low, curve.per_unit, curve.width, 0, len(ids), keys)
+            find_keys(middles, numbers, curve, 0, len(ids), keys)
         self._starts, self._firsts = np.zeros(worlds + 2, np.int64), np.zeros(worlds + 2, np.int64)
         np.cumsum(counts, out=self._starts[1:])
         level = kernel.whole(counts)
@@ -195,7 +195,7 @@ class Worlds(SearchTree):
     def _searched(self) -> tuple[Any, ...]:
         store = self.store
         worlds = kernel.Worlds(self._columns, self._names, self._tops, self._shared)
-        return worlds, store.boxes, store.categories, store.masks
+        return worlds, store.boxes, (store.categories, store.masks)
 
     def _scratch(self) -> tuple[npt.NDArray[Any], ...]:
         """Keys, and the slots of those that were appended."""
@@ -207,7 +207,7 @@ class Worlds(SearchTree):
     ) -> FoundInBoxes | None:
         if isinstance(boxes, tuple):  # as a caller wrote it
             return None
-        how = touching, *rules, self._scratch(), out
+        how = (touching, *rules), self._scratch(), out
         rows, found, tests = kernel.search_boxes(*self._searched(), boxes, *how)
         if self.sorts_rows and (boxes[:, -1] == kernel.EVERY).any():
             sort_rows_of_each(rows[:found], self.store.end)  # one world came after the other
@@ -223,7 +223,7 @@ class Worlds(SearchTree):
         tests = self.in_shares(
             len(points),
             lambda *span: kernel.search_nearest(
-                *self._searched(), points, *span, *rules, self._scratch(), np.empty(k), ids
+                *self._searched(), points, *span, rules, self._scratch(), np.empty(k), ids
             ),
         )
         rank_nearest(self.store.boxes, ids, points, distances)
@@ -234,7 +234,7 @@ class Worlds(SearchTree):
 
         return self.rows_in_shares(
             lambda part: kernel.search_rays(
-                *self._searched(), part, *how, self._scratch(), expected_rows(part)
+                *self._searched(), part, how, self._scratch(), expected_rows(part)
             ),
             rays,
         )
@@ -247,7 +247,7 @@ class Worlds(SearchTree):
         tests = self.in_shares(
             len(rays),
             lambda *span: kernel.first_hits(
-                *self._searched(), rays, ignored, *span, *how, self._scratch(), *hits
+                *self._searched(), rays, ignored, *span, how, self._scratch(), tuple(hits)
             ),
         )
         return hits, sum(tests)

@@ -8,7 +8,7 @@ Cost: sorting, then for each point about ten groups of 16 boxes and as many leav
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,10 @@ from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.nearest_points import (
     LARGEST,
     SIZES,
+    Curve,
     Scale,
     Scratch,
+    Search,
     Sorted,
     Tree,
     bound_tree,
@@ -40,14 +42,6 @@ _NONE = np.empty(0, np.int32)
 _SAMPLE = 4096
 _TRIMMED = 0.005
 _MOST_BITS = {2: 31, 3: 21}
-
-
-class Curve(NamedTuple):
-    """How coordinates are mapped to the curve."""
-
-    low: npt.NDArray[np.float64]
-    per_unit: npt.NDArray[np.float64]
-    width: int
 
 
 def curve_for(found: npt.NDArray[np.floating[Any]], lowest: Any, highest: Any, worlds: int) -> Curve:
@@ -81,8 +75,8 @@ def _spans(n: int, parts: int) -> list[tuple[int, int]]:
 
 
 def _keys(curve: Curve, points: Points, envs: Numbers, parts: int) -> npt.NDArray[np.int64]:
-    keys, how = np.empty(len(points), np.int64), (points, envs, curve.low, curve.per_unit, curve.width)
-    threads.run_all([partial(find_keys, *how, *span, keys) for span in _spans(len(points), parts)], parts)
+    keys, spans = np.empty(len(points), np.int64), _spans(len(points), parts)
+    threads.run_all([partial(find_keys, points, envs, curve, *span, keys) for span in spans], parts)
     return keys
 
 
@@ -104,28 +98,27 @@ def tree_around(held: Sorted, n: int, dim: int) -> Tree:
     levels = np.cumsum([0, *(-(-size // LANES) * LANES for size in sizes)], dtype=np.int64)
     boxes = np.empty((2 * dim, int(levels[-1])), held.columns.dtype)
     boxes[:dim], boxes[dim:] = np.inf, -np.inf
-    worlds = np.empty((2, int(levels[-1]) if len(held.own) > 1 else 0), np.int32)
+    worlds = np.empty((2, int(levels[-1]) if len(held.ids) > 1 else 0), np.int32)
     worlds[0:1], worlds[1:2] = np.iinfo(np.int32).max, -1
-    bound_tree(held.columns, held.own, n, levels, boxes, worlds)
+    bound_tree(held.columns, held.ids, n, levels, boxes, worlds)
     return Tree(held, boxes, worlds, levels)
 
 
-def search_in_pieces(n: int, parts: int, tree: Tree, *arguments: Any) -> int:
-    """Run `search_points` for so many query points on several threads; the comparisons that were made."""
-    *fixed, wanted, ids, distances = arguments
-    capacity = 2 * wanted + 12 * LANES
+def search_in_pieces(search: Search, parts: int, ids: Numbers, distances: Points) -> int:
+    """Run `search_points` for all query points on several threads; the comparisons that were made."""
+    tree, capacity = search.tree, 2 * search.wanted + 12 * LANES
 
-    def search(begin: int, end: int) -> int:
+    def search_piece(begin: int, end: int) -> int:
         scratch = Scratch(
             np.empty(2 * LANES * (len(tree.levels) + 1), np.int64),
             np.empty((1, capacity), tree.points.columns.dtype),
             np.empty((2, capacity)),
             np.empty((2, capacity), np.int32),
         )
-        return int(search_points(tree, *fixed, begin, end, wanted, scratch, ids, distances))
+        return int(search_points(search, begin, end, scratch, ids, distances))
 
-    pieces = threads.shares(n, parts, cost=40.0, pieces=4)
-    return sum(threads.run_all([partial(search, *piece) for piece in pieces], parts))
+    pieces = threads.shares(len(search.points), parts, cost=40.0, pieces=4)
+    return sum(threads.run_all([partial(search_piece, *piece) for piece in pieces], parts))
 
 
 def order_along(points: Points) -> Numbers:
@@ -171,7 +164,7 @@ def find_nearest(
     middles = 0.5 * sample[:, :dim] + 0.5 * sample[:, dim:]
     curve = curve_for(middles, -np.inf, np.inf, SIZES)
     space = 2.0**curve.width / max(float(curve.per_unit[0]), 1e-300) * n ** (-1.0 / dim)
-    keys, how = np.empty(n, np.int64), (boxes, *sets, *rule, *curve, space)
+    keys, how = np.empty(n, np.int64), (boxes, sets, rule, curve, space)
     found = threads.run_all(
         [partial(find_keys_of_boxes, *how, *span, keys) for span in _spans(n, parts)], parts
     )
@@ -187,5 +180,6 @@ def find_nearest(
         result_array((m, k), np.int32),
         result_array((m, k), np.float64),
     )
-    fixed = tree, count, Scale(1.0, around, around), np.inf, points, boxes, queries, keys[order], query_keys
-    return ids, distances, search_in_pieces(m, parts, *fixed, min(k, count), ids, distances)
+    scale, keys = Scale(1.0, around, around), keys[order]
+    search = Search(tree, count, scale, np.inf, points, boxes, queries, keys, query_keys, min(k, count))
+    return ids, distances, search_in_pieces(search, parts, ids, distances)

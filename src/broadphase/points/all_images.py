@@ -25,7 +25,8 @@ from broadphase.inputs.points import (
     as_query,
     check_cell_of_worlds,
 )
-from broadphase.kernels.points.pair_lists import keep_images
+from broadphase.kernels.points.distance import Space
+from broadphase.kernels.points.pair_lists import Images, keep_images
 from broadphase.methods.task import NO_LIMIT
 from broadphase.periods.lattice import around_lattice, images_between
 from broadphase.points.fixed_radius import NearRows, find_near, fits_in_lattice, one_reach
@@ -114,16 +115,6 @@ def _brought_in(crystal: Crystal) -> _InCell:
     return _InCell(inverse, spots, inside, other_spots, found, _ROUNDINGS * extent)
 
 
-class _Images(NamedTuple):
-    """What was searched among."""
-
-    source: Numbers
-    """The row of each image."""
-    steps: Floats
-    first: int
-    """Images begin here; there may be none."""
-
-
 def find_all_images(
     crystal: Crystal, r: float, strict: bool, parts: int, limit: int, excluded: int = 0
 ) -> ImagePairs:
@@ -144,14 +135,14 @@ def find_all_images(
     around = around_lattice(np.where(periodic[:, None], cell, 0.0), inverse)
     among, dim = query.others is None, len(cell)
     query = query._replace(points=inside, others=None if among else found)
-    images = _Images(np.empty(0, np.int32), np.empty((0, dim)), len(found))
+    images = Images(np.empty(0, np.int32), np.empty((0, dim)), len(found))
     if fits_in_lattice(around, dim, reach.r):
         candidates = find_near(query._replace(period=around), reach, True, parts, limit)
         return _kept(crystal, (spots, other_spots), images, candidates, (r, strict), parts)
     along = spots[:, dim:], other_spots[:, dim:]
     source, steps, image_count = _laid(*along, inverse, periodic, reach.r, r, among)
     spots[:, dim:] = other_spots[:, dim:] = 0.0  # shifts are those of the images
-    images = _Images(source.astype(np.int32), steps, len(found) if among else 0)
+    images = Images(source.astype(np.int32), steps, len(found) if among else 0)
     query = _among_images(query, found, images, cell)
     if excluded:
         limit = min(limit + int(excluded * image_count), NO_LIMIT)
@@ -176,7 +167,7 @@ def _laid(
     return rows, steps.astype(np.float64), image_count
 
 
-def _among_images(query: PointQuery, found: Floats, images: _Images, cell: Floats) -> PointQuery:
+def _among_images(query: PointQuery, found: Floats, images: Images, cell: Floats) -> PointQuery:
     """The query with the first points as they are, then the images, as others."""
     places = np.concatenate((found[: images.first], found[images.source] + by_matrix(images.steps, cell)))
     envs = query.envs if query.others is None else query.other_envs
@@ -192,13 +183,13 @@ def find_nearest_of_all(crystal: Crystal, k: int, r: float, parts: int, counted:
     inverse, spots, inside, other_spots, found, slack = _brought_in(crystal)
     along = spots[:, len(cell) :].copy(), other_spots[:, len(cell) :].copy()
     spots[:, len(cell) :] = other_spots[:, len(cell) :] = 0.0  # shifts are those of the images
-    laid: dict[float, tuple[_Images, PointQuery, CurveTree | None]] = {}
+    laid: dict[float, tuple[Images, PointQuery, CurveTree | None]] = {}
 
     def find(rows: Rows, count: int, reach: float) -> Candidates:
         farther = reach * (1.0 + _WIDER) + slack
         if reach not in laid:
             source, steps, _ = _laid(*along, inverse, periodic, farther, reach, False)
-            images = _Images(source.astype(np.int32), steps, 0)
+            images = Images(source.astype(np.int32), steps, 0)
             others = _among_images(query, found, images, cell)
             laid.clear()
             laid[reach] = images, others, make_tree(others, parts) if len(source) else None
@@ -262,7 +253,7 @@ def _in_cell(points: Points, crystal: Crystal, inverse: Floats, name: str) -> tu
 def _kept(
     crystal: Crystal,
     spots: tuple[Floats, Floats],
-    images: _Images,
+    images: Images,
     candidates: NearRows,
     reach: tuple[float, bool],
     parts: int,
@@ -272,10 +263,11 @@ def _kept(
     m, dim = len(candidates.i), len(cell)
     columns, distances = result_array((2, m), np.int32), result_array((m,), np.float64)
     offsets, shifts = result_array((m, dim), np.float64), result_array((m, dim), np.int32)
-    fixed = query.points, query.found, cell, *spots, *images, candidates.i, candidates.j, *reach
+    fixed = Space(query.points, query.found, cell), spots, images, candidates.i, candidates.j, reach
+    out = columns, distances, offsets, shifts
 
     def keep(begin: int, end: int, place: int) -> int:
-        return int(keep_images(*fixed, begin, end, place, columns, distances, offsets, shifts))
+        return int(keep_images(*fixed, begin, end, place, out))
 
     return ImagePairs._make(rows_kept(m, parts, keep, (*columns, distances, offsets, shifts)))
 

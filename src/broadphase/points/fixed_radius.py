@@ -20,7 +20,8 @@ from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.kernels.arrays.results import words_for
 from broadphase.kernels.arrays.sorting import starts_from_counts
 from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.points.counting import count_within
+from broadphase.kernels.points.counting import Sides, count_within
+from broadphase.kernels.points.distance import Space
 from broadphase.kernels.points.fixed_radius import (
     BLOCK,
     RANKED,
@@ -333,8 +334,8 @@ def find_near(
         if query.others is not None:
             queries = sort_queries(query, cells, reach.radii, parts, scratch)
         finds = _search(query, cells, queries, rule, parts, limit, scratch, reach)
-        order = np.empty(0, np.int32) if sort else queries.own[0, : len(query.points)]
-        return _in_order(query, finds, order, sort, rule.scale, parts, limit)
+        order = np.empty(0, np.int32) if sort else queries.ids[0, : len(query.points)]
+        return _in_order(query, finds, order, sort, parts, limit)
 
 
 def _bytes_of_pair(query: PointQuery) -> int:
@@ -457,12 +458,12 @@ def _search(
         )
         place = 0
         for piece, (span, (*_, count)) in enumerate(zip(pieces, done, strict=True)):
-            rows[queries.own[0, slice(*span)], 0] += place - piece * capacity
+            rows[queries.ids[0, slice(*span)], 0] += place - piece * capacity
             place += count + LANES
     most = len(pieces) * max(count for *_, count in done)
     scratch.reserve("near ids", 4 * most)
     scratch.reserve("near squares", kind.itemsize * most)
-    return Finds(rows, ids, squares)
+    return Finds(rows, ids, squares, rule.scale)
 
 
 def count_near(query: PointQuery, distances: Sequence[float], parts: int) -> npt.NDArray[np.int64]:
@@ -502,8 +503,8 @@ class _Sides:
         jobs = []
         for number, shift in enumerate(_shifts(query)):
             among = query.others is None and number == 0
-            fixed = tree, n, self._others, m, among, query.period[:dim], shift, scale, bounds
-            jobs += [partial(count_within, *fixed, *piece) for piece in pieces]
+            sides = Sides(tree, n, self._others, m, among, query.period[:dim], shift, scale, bounds)
+            jobs += [partial(count_within, sides, *piece) for piece in pieces]
         counts: npt.NDArray[np.int64] = np.sum(threads.run_all(jobs, parts), axis=0)
         return counts
 
@@ -524,13 +525,7 @@ def _shifts(query: PointQuery) -> list[Points]:
 
 
 def _in_order(
-    query: PointQuery,
-    finds: Finds,
-    order: Numbers,
-    sort: bool,
-    scale: float,
-    parts: int,
-    limit: int,
+    query: PointQuery, finds: Finds, order: Numbers, sort: bool, parts: int, limit: int
 ) -> NearRows:
     n, kind = len(query.points), query.points.dtype
     pieces = threads.shares(n, parts, cost=10.0, pieces=_PIECES)
@@ -541,11 +536,11 @@ def _in_order(
         raise PairLimitExceeded(limit, TOO_MANY_NEAR)
     result, rows = _result_arrays(total, kind)
     marks = len(query.found) if longest > RANKED and sort else 0
+    space = Space(query.points, query.found, query.period)
 
     def put(piece: int, first: int, last: int) -> None:
         begin, end = int(ends[piece]) - counts[piece][0], int(ends[piece])
-        fixed = order, sort, finds, query.points, query.found, query.period, scale
-        put_rows(*fixed, first, last, begin, end, words_for(marks), rows)
+        put_rows(order, sort, finds, space, first, last, begin, end, words_for(marks), rows)
 
     threads.run_all([partial(put, piece, *span) for piece, span in enumerate(pieces)], parts)
     return result
@@ -630,11 +625,11 @@ def near_among(query: PointQuery, i: Numbers, j: Numbers, reach: Reach, parts: i
     """Those of some pairs that are within reach, in their order."""
     m, kind = len(i), query.points.dtype
     columns, distances = result_array((2, m), np.int32), result_array((m,), kind)
-    radii = (radii.astype(kind, copy=False) for radii in (reach.radii, reach.other_radii))
-    fixed = query.points, query.found, query.period, i, j, *radii, reach.r
+    space = Space(query.points, query.found, query.period)
+    radii = tuple(radii.astype(kind, copy=False) for radii in (reach.radii, reach.other_radii))
 
     def keep(begin: int, end: int, place: int) -> int:
-        return int(keep_near(*fixed, begin, end, place, columns, distances))
+        return int(keep_near(space, i, j, radii, reach.r, begin, end, place, columns, distances))
 
     return NearRows._make(rows_kept(m, parts, keep, (*columns, distances)))
 

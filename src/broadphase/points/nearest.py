@@ -17,8 +17,8 @@ from broadphase.inputs.arrays import rounded
 from broadphase.inputs.numeric import count
 from broadphase.inputs.points import Numbers, PointQuery, Points, as_distance
 from broadphase.inputs.search import as_excluded
-from broadphase.kernels.points.nearest_points import Scale, Tree
-from broadphase.methods.nearest import Curve, curve_for, search_in_pieces, sort_along, tree_around
+from broadphase.kernels.points.nearest_points import Curve, Scale, Search, Tree
+from broadphase.methods.nearest import curve_for, search_in_pieces, sort_along, tree_around
 from broadphase.points.few import find_small_nearest
 from broadphase.runtime.memory import check_room_for_nearest, result_array
 
@@ -64,10 +64,11 @@ def find_nearest_points(
     same = query.others is None
     far = None if same else _far_rows(query, made)
     if far is not None:
-        own = some_of(query, far)
-        farthest = np.abs(own.points).max(axis=0).astype(np.float64)
-        own = own._replace(low=np.minimum(query.low, -farthest), high=np.maximum(query.high, farthest))
-        ids[far], distances[far] = find_nearest_points(own, k, r, parts)
+        far_query = some_of(query, far)
+        farthest = np.abs(far_query.points).max(axis=0).astype(np.float64)
+        low, high = np.minimum(query.low, -farthest), np.maximum(query.high, farthest)
+        far_query = far_query._replace(low=low, high=high)
+        ids[far], distances[far] = find_nearest_points(far_query, k, r, parts)
         ids[~far], distances[~far] = find_nearest_points(some_of(query, ~far), k, r, parts, made)
         return ids, distances
     wanted = min(k, len(query.found) - same)
@@ -83,8 +84,9 @@ def find_nearest_points(
         queries, keys = sort_along(curve, query.points, query.envs, kind, scale, parts)
     with np.errstate(over="ignore"):
         around = query.period.astype(kind) * kind.type(scale)
-    fixed = tree, len(query.found), Scale(scale, around, query.period), r, query.points, query.found
-    search_in_pieces(n, parts, *fixed, queries, known, keys, wanted, ids, distances)
+    scales, sides = Scale(scale, around, query.period), (query.points, query.found)
+    search = Search(tree, len(query.found), scales, r, *sides, queries, known, keys, wanted)
+    search_in_pieces(search, parts, ids, distances)
     return ids, distances
 
 

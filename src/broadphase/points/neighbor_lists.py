@@ -586,13 +586,13 @@ def both_directions(columns: tuple[Any, ...], n: int, parts: int) -> tuple[Any, 
     given, turned = _to_turn(offset, kind, twice)
     shifts, steps = _to_turn(shift, np.dtype(np.int32), twice)
 
-    pairs, out = (i, j, distance, given, shifts), (counts, rows, values, turned, steps)
+    pairs, out = (i, j, distance, given, shifts), (rows, values, turned, steps)
     own_threads.run_all(
         [partial(count_both, i, j, *span, part, counts) for part, span in enumerate(spans)], parts
     )
     starts_from_counts(counts, starts[1:])
     own_threads.run_all(
-        [partial(put_both, *pairs, *span, part, *out) for part, span in enumerate(spans)], parts
+        [partial(put_both, pairs, *span, part, counts, out) for part, span in enumerate(spans)], parts
     )
     return starts, rows, values, None if offset is None else turned, None if shift is None else steps
 

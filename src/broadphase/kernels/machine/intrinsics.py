@@ -112,8 +112,10 @@ def _operator(symbol, result, build):
         return build(builder, signature.args[0].dtype, *args)
 
 
+_operator(operator.add, None, lambda builder, dtype, a, b: builder.fadd(a, b))
 _operator(operator.sub, None, lambda builder, dtype, a, b: _subtract(builder, dtype, a, b))
 _operator(operator.mul, None, lambda builder, dtype, a, b: builder.fmul(a, b))
+_operator(operator.truediv, None, lambda builder, dtype, a, b: builder.fdiv(a, b))
 _operator(operator.or_, None, lambda builder, dtype, a, b: builder.or_(a, b))
 _operator(operator.and_, None, lambda builder, dtype, a, b: builder.and_(a, b))
 _operator(operator.le, MASK, lambda builder, dtype, a, b: _compare(builder, dtype, "<=", a, b))
@@ -141,6 +143,25 @@ def smaller(typingctx, vector, other):
 def _choose(how):
     def codegen(context, builder, signature, args):
         return builder.select(builder.fcmp_ordered(how, *args), *args)
+
+    return codegen
+
+
+@intrinsic
+def root(typingctx, vector):
+    return vector(vector), _of_each("sqrt")
+
+
+@intrinsic
+def absolute(typingctx, vector):
+    return vector(vector), _of_each("fabs")
+
+
+def _of_each(name):
+    def codegen(context, builder, signature, args):
+        kind = signature.args[0]
+        function = f"llvm.{name}.v{LANES}f{kind.dtype.bitwidth}"
+        return _call(builder, function, _llvm_type(kind), *args)
 
     return codegen
 
@@ -180,6 +201,14 @@ def without(typingctx, mask, other):
     return MASK(mask, other), codegen
 
 
+@intrinsic
+def select(typingctx, mask, vector, other):
+    def codegen(context, builder, signature, args):
+        return builder.select(*args)
+
+    return vector(mask, vector, other), codegen
+
+
 # --- masks and bits -----------------------------------------------------------------------------------
 
 
@@ -216,6 +245,16 @@ def count_lanes(typingctx, lanes):
 
 
 # --- out of the lanes ---------------------------------------------------------------------------------
+
+
+@intrinsic
+def smallest(typingctx, vector):
+    def codegen(context, builder, signature, args):  # as integers, which are in the same order
+        words = builder.bitcast(args[0], ir.VectorType(_I32, LANES))
+        least = _call(builder, f"llvm.vector.reduce.umin.v{LANES}i32", _I32, words)
+        return builder.bitcast(least, ir.FloatType())
+
+    return types.float32(vector), codegen
 
 
 @intrinsic
@@ -258,6 +297,35 @@ def put_lanes(typingctx, out, row, column, vector, mask):
         begin = _address(context, builder, signature.args[0], *args[:3], vector.type)
         builder.store(_compress(builder, vector, mask), begin, align=4)
         return builder.zext(builder.ctpop(builder.bitcast(mask, _BITS)), _I64)
+
+    return types.int64(out, types.intp, types.intp, vector, mask), codegen
+
+
+@intrinsic
+def put_floats(typingctx, out, row, column, vector, mask):
+    words = ir.VectorType(_I32, LANES)
+
+    def put(context, builder, out_type, place, vector, mask):
+        begin = _address(context, builder, out_type, *place, words)
+        builder.store(_compress(builder, builder.bitcast(vector, words), mask), begin, align=4)
+        return builder.zext(builder.ctpop(builder.bitcast(mask, _BITS)), _I64)
+
+    def codegen(context, builder, signature, args):
+        out, row, column, floats, mask = args
+        if vector.dtype == types.float32:
+            return put(context, builder, signature.args[0], (out, row, column), floats, mask)
+        # Half of the doubles fill a register; each is moved as two words with one bit of the mask.
+        total = ir.Constant(_I64, 0)
+        for half in range(2):
+            lanes = list(range(half * LANES // 2, (half + 1) * LANES // 2))
+            half_lanes = ir.Constant(ir.VectorType(_I32, len(lanes)), lanes)
+            doubles = builder.shuffle_vector(floats, floats, half_lanes)
+            twice = ir.Constant(words, [lane for lane in lanes for _ in range(2)])
+            wide = builder.shuffle_vector(mask, mask, twice)
+            place = out, row, builder.add(column, total)
+            count = put(context, builder, signature.args[0], place, doubles, wide)
+            total = builder.add(total, builder.lshr(count, ir.Constant(_I64, 1)))
+        return total
 
     return types.int64(out, types.intp, types.intp, vector, mask), codegen
 

@@ -1,9 +1,9 @@
 """SIMD vectors of `LANES` numbers.
 
-Inside a kernel, `load` returns a vector, ``-``, ``*``, ``|``, ``&``, ``<`` and ``<=`` work lane by lane, and
-a comparison returns a mask of lanes.  LLVM turns each of them into one instruction (AVX-512) or a few (AVX2,
-NEON).  As plain Python the same source runs on NumPy slices: every function below is plain Python, and in
-the compiler `twin` replaces it with its form in `broadphase.kernels.machine.intrinsics`.
+Inside a kernel, `load` returns a vector, ``+``, ``-``, ``*``, ``/``, ``|``, ``&``, ``<`` and ``<=`` work lane
+by lane, and a comparison returns a mask of lanes.  LLVM turns each of them into one instruction (AVX-512) or
+a few (AVX2, NEON).  As plain Python the same source runs on NumPy slices: every function below is plain
+Python, and in the compiler `twin` replaces it with its form in `broadphase.kernels.machine.intrinsics`.
 """
 
 from collections.abc import Callable
@@ -58,6 +58,18 @@ def smaller(vector, other):
 
 
 @twin
+def root(vector):
+    """The square roots, rounded as IEEE says."""
+    return np.sqrt(vector)
+
+
+@twin
+def absolute(vector):
+    """The floats without their signs."""
+    return np.abs(vector)
+
+
+@twin
 def signs(vector):
     """The bits of floats as integers: negative where the float's sign bit is set."""
     return vector.view(np.int32 if vector.dtype == np.float32 else np.int64)
@@ -79,6 +91,12 @@ def nonzero(vector):
 def without(mask, other):
     """The lanes of ``mask`` that are not in ``other``."""
     return mask & ~other
+
+
+@twin
+def select(mask, vector, other):
+    """The lanes of ``vector`` that are in the mask, and the others of ``other``."""
+    return np.where(mask, vector, other)
 
 
 # --- masks and bits -----------------------------------------------------------------------------------
@@ -112,6 +130,12 @@ def count_lanes(lanes):
 
 
 @twin
+def smallest(vector):
+    """The least of the lanes, which are float32, not negative and not NaN."""
+    return vector.min()
+
+
+@twin
 def put_pairs(out, first_row, first, second, mask):
     """Write the pairs ``first, second`` of the lanes in ``mask`` from ``first_row`` on; return the count.
 
@@ -136,6 +160,14 @@ def put_lanes(out, row, column, vector, mask):
 
     As with `put_pairs`, `LANES` numbers from ``column`` are overwritten.
     """
+    chosen = vector[mask]
+    out[row, column : column + len(chosen)] = chosen
+    return len(chosen)
+
+
+@twin
+def put_floats(out, row, column, vector, mask):
+    """The same with floats; of float64 up to half as many numbers more are overwritten."""
     chosen = vector[mask]
     out[row, column : column + len(chosen)] = chosen
     return len(chosen)

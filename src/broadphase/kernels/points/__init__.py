@@ -1,4 +1,4 @@
-"""Points, and some boxes, sorted for one call.
+"""Points, sorted for one call.
 
 For points within a distance of each other (`broadphase.points.fixed_radius`): `fixed_radius` sorts them into
 cells no narrower than the distance, compares those in the cells around each point, and sorts what it found.
@@ -8,10 +8,6 @@ pairs of each point.
 
 For the nearest points, or boxes (`broadphase.methods.nearest`): `nearest_points` sorts them along a Morton
 curve, computes bounding boxes of those that follow each other, and traverses these boxes.
-
-For queries of many small worlds (`broadphase.indexes.environments`): `worlds` compares all boxes of a world,
-or in a large one those of the bounding boxes along the same curve that a query meets; `ray_groups` compares
-several rays of one environment with a box at a time.
 
 Few points are read, checked and compared by `few_points` in one call; about a hundred or more in a world
 without a period are sorted along one axis.  `lattice` finds the nearest images of points in worlds

@@ -10,6 +10,8 @@ It is decided exactly as by comparing all: the least and the largest square of a
 that of two points, and as rounding is monotone, no rounded square is beyond them.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from broadphase.kernels.arrays.passes import looked
@@ -25,7 +27,7 @@ from broadphase.kernels.machine.simd import (
     splat,
     store,
 )
-from broadphase.kernels.points.distance import gaps, plus, times
+from broadphase.kernels.points.distance import gaps
 
 _MOST_OPEN = 16 * LANES
 
@@ -33,28 +35,28 @@ _MOST_OPEN = 16 * LANES
 @inline
 def _points_of(level):
     """How many points a full box of a level holds: a power, without the C library's function."""
-    each = np.int64(LANES)
+    capacity = np.int64(LANES)
     for _ in range(level):
-        each *= LANES
-    return each
+        capacity *= LANES
+    return capacity
 
 
 @inline
 def _nodes(n, level):
     """How many boxes of a level ``n`` points have."""
-    each = _points_of(level)
-    return (n + each - 1) // each
+    capacity = _points_of(level)
+    return (n + capacity - 1) // capacity
 
 
 @inline
 def _points_in(n, level, node):
     """How many of ``n`` points are in a box."""
-    each = _points_of(level)
-    return max(min(n - node * each, each), 0)
+    capacity = _points_of(level)
+    return max(min(n - node * capacity, capacity), 0)
 
 
 @always_inline
-def _squares_of_boxes(edges, highs, i, others, at, around, shift, factor):
+def _squares_of_boxes(edges, highs, i, others, first, around, shift, factor):
     """The least and the largest squares of box ``i``, shifted back, and `LANES` others.
 
     ``highs``: the row of its first upper edge, 0 for a point.
@@ -63,66 +65,87 @@ def _squares_of_boxes(edges, highs, i, others, at, around, shift, factor):
     least = most = none
     for axis in range(dim):
         low, high = splat(edges[axis, i] - shift[axis]), splat(edges[highs + axis, i] - shift[axis])
-        below, above = load(others, axis, at), load(others, dim + axis, at)
-        near, far = larger(larger(below - high, low - above), none), larger(above - low, high - below)
+        below, above = load(others, axis, first), load(others, dim + axis, first)
+        nearest, farthest = larger(larger(below - high, low - above), none), larger(above - low, high - below)
         if around[axis] < np.inf:
             # The way around shrinks as the difference grows: the least is at an end.
             period = splat(around[axis])
-            beside = period - near
-            near, far = smaller(smaller(near, beside), smaller(far, period - far)), smaller(far, beside)
-        near, far = times(near, splat(factor)), times(far, splat(factor))
-        least, most = plus(least, times(near, near)), plus(most, times(far, far))
+            beside = period - nearest
+            nearest, farthest = (
+                smaller(smaller(nearest, beside), smaller(farthest, period - farthest)),
+                smaller(farthest, beside),
+            )
+        nearest, farthest = nearest * splat(factor), farthest * splat(factor)
+        least, most = least + nearest * nearest, most + farthest * farthest
     return least, most
 
 
 @always_inline
-def _squares_of_points(columns, i, others, at, around, shift, factor):
+def _squares_of_points(columns, i, others, first, around, shift, factor):
     squares = splat(columns.dtype.type(0))
     for axis in range(columns.shape[0]):
-        gap = times(gaps(others, axis, at, columns[axis, i] - shift[axis], around[axis]), splat(factor))
-        squares = plus(squares, times(gap, gap))
+        gap = gaps(others, axis, first, columns[axis, i] - shift[axis], around[axis]) * splat(factor)
+        squares = squares + gap * gap
     return squares
 
 
+class Sides(NamedTuple):
+    """Points and others that are counted, and how."""
+
+    tree: Any
+    n: int
+    """How many points the tree holds."""
+    others: Any
+    m: int
+    among: bool
+    """Whether the others are the points: each pair is counted once."""
+    around: Any
+    """The period."""
+    shift: Any
+    """By which the points of the tree are shifted back."""
+    factor: Any
+    """By which differences are multiplied before they are squared."""
+    bounds: Any
+    """Of squares, ascending."""
+
+
 @inline
-def _compare_leaves(
-    tree, n, a, others, m, group, lanes, among, around, shift, factor, bounds, ranges, found
-):  # fmt: skip
+def _compare_leaves(sides, factor, a, group, lanes, ranges, found):
     """Count the pairs of the points of a leaf and those of some leaves of a group, and how many are compared.
 
     ``ranges``: the first distance and the last for each of these leaves.
     """
+    tree, n, others, m, among, around, shift, _, bounds = sides
     columns, theirs, tests = tree.points.columns, others.points.columns, np.int64(0)
-    worlds, last = tree.points.own.shape[0] > 1, bounds.shape[0] - 1
+    worlds, last = tree.points.ids.shape[0] > 1, bounds.shape[0] - 1
     for i in range(a * LANES, min((a + 1) * LANES, n)):
-        at = group * LANES
-        least, _ = _squares_of_boxes(columns, 0, i, others.boxes, at, around, shift, factor)
-        near = lanes & bits(least <= splat(bounds[last]))
-        while near != 0:
-            lane = lowest_lane(near)
-            near &= near - 1
-            at = (group * LANES + lane) * LANES
-            some = np.int64((1 << min(m - at, LANES)) - 1)
+        first = group * LANES
+        least, _ = _squares_of_boxes(columns, 0, i, others.boxes, first, around, shift, factor)
+        candidates = lanes & bits(least <= splat(bounds[last]))
+        while candidates != 0:
+            lane = lowest_lane(candidates)
+            candidates &= candidates - 1
+            first = (group * LANES + lane) * LANES
+            counted = np.int64((1 << min(m - first, LANES)) - 1)
             if among and a == group * LANES + lane:
-                some &= -(np.int64(2) << (i - at))
+                counted &= -(np.int64(2) << (i - first))
             if worlds:
-                world, own = splat(tree.points.own[1, i]), load(others.points.own, 1, at)
-                some &= bits((own <= world) & (world <= own))
-            squares = _squares_of_points(columns, i, theirs, at, around, shift, factor)
+                world, other_worlds = splat(tree.points.ids[1, i]), load(others.points.ids, 1, first)
+                counted &= bits((other_worlds <= world) & (world <= other_worlds))
+            squares = _squares_of_points(columns, i, theirs, first, around, shift, factor)
             for k in range(ranges[0, lane], ranges[1, lane]):
-                found[k] += count_lanes(bits(squares <= splat(bounds[k])) & some)
+                found[k] += count_lanes(bits(squares <= splat(bounds[k])) & counted)
             tests += LANES * (1 + ranges[1, lane] - ranges[0, lane])
     return tests
 
 
 @jit
-def count_within(tree, n, others, m, among, around, shift, factor, bounds, begin, end):
-    """How many pairs have a square of at most each of some bounds, ascending.
+def count_within(sides, begin, end):
+    """How many pairs have a square of at most each of the bounds.
 
-    From the leaves ``begin .. end - 1`` of the tree of ``n`` points, to all of the ``m`` others; if
-    ``among``, they are the same, and each pair is counted once.  The points of the tree are shifted back;
-    differences are multiplied by ``factor`` before they are squared.
+    From the leaves ``begin .. end - 1`` of the tree to all others.
     """
+    tree, n, others, m, among, around, shift, factor, bounds = sides
     kind, worlds = tree.boxes.dtype.type, tree.worlds.shape[1] > 0
     factor, dim = kind(factor), tree.points.columns.shape[0]
     number, tests, checked = bounds.shape[0], np.int64(0), np.int64(0)
@@ -139,7 +162,7 @@ def count_within(tree, n, others, m, among, around, shift, factor, bounds, begin
             waiting -= 1
             level, group = stack[waiting, 0], stack[waiting, 1]
             first, last = stack[waiting, 2], stack[waiting, 3]
-            at, leaves, ours = others.levels[level] + group * LANES, np.int64(0), np.int64(-1)
+            node, leaves, ours = others.levels[level] + group * LANES, np.int64(0), np.int64(-1)
             lanes = np.int64((1 << max(min(_nodes(m, level) - group * LANES, LANES), 0)) - 1)
             if among:  # those that follow, and the one that holds this leaf
                 ours = a * LANES // _points_of(level) - group * LANES
@@ -147,14 +170,14 @@ def count_within(tree, n, others, m, among, around, shift, factor, bounds, begin
             if lanes == 0:
                 continue
             tests += LANES
-            least, most = _squares_of_boxes(tree.boxes, dim, a, others.boxes, at, around, shift, factor)
+            least, most = _squares_of_boxes(tree.boxes, dim, a, others.boxes, node, around, shift, factor)
             lanes &= bits(least <= splat(bounds[last - 1]))
             all_near, of_one = lanes & bits(most <= splat(bounds[first])), np.int64(-1)
             if 0 <= ours < LANES:
                 all_near &= ~(np.int64(1) << ours)
             if worlds:
                 low, high = splat(tree.worlds[0, a]), splat(tree.worlds[1, a])
-                lows, highs = load(others.worlds, 0, at), load(others.worlds, 1, at)
+                lows, highs = load(others.worlds, 0, node), load(others.worlds, 1, node)
                 lanes &= bits((lows <= high) & (low <= highs))
                 of_one = bits((highs <= low) & (high <= lows))
             all_near &= of_one
@@ -189,9 +212,7 @@ def count_within(tree, n, others, m, among, around, shift, factor, bounds, begin
                 stack[waiting, 2], stack[waiting, 3] = k, end_k
                 waiting += 1
             if leaves != 0:
-                tests += _compare_leaves(
-                    tree, n, a, others, m, group, leaves, among, around, shift, factor, bounds, ranges, found
-                )
+                tests += _compare_leaves(sides, factor, a, group, leaves, ranges, found)
     total = np.int64(0)
     for k in range(number):
         total += whole[k]

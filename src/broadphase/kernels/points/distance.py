@@ -1,12 +1,22 @@
 """Distances of points, with a period or without, and the vector arithmetic for them."""
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from broadphase.kernels.machine.jit import always_inline, inline
-from broadphase.kernels.machine.mode import COMPILING
-from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, mask_of, put_lanes, smaller, splat
+from broadphase.kernels.machine.simd import (
+    LANES,
+    absolute,
+    bits,
+    load,
+    mask_of,
+    put_floats,
+    put_lanes,
+    smaller,
+    splat,
+)
 
 # -----------------------------------------------------------------------------------------------------------
 # The distance of two points, without overflow and underflow.
@@ -56,10 +66,10 @@ def folded_way(points, others, i, j, around):
         z = others[j, dim - 1] - points[i, dim - 1]
     for k in range(dim):
         along = x * around[dim + k] + y * around[2 * dim + k] + z * around[dim * dim + k]
-        step, at = points.dtype.type(step_to_nearest(along)), dim + (dim + k) * dim
-        x, y = x + step * around[at], y + step * around[at + 1]
+        step, vector = points.dtype.type(step_to_nearest(along)), dim + (dim + k) * dim
+        x, y = x + step * around[vector], y + step * around[vector + 1]
         if dim == 3:
-            z += step * around[at + dim - 1]
+            z += step * around[vector + dim - 1]
     return x, y, z
 
 
@@ -80,6 +90,14 @@ def distance_along(x, y, z, points):
         up, down = kind(2.0**600), kind(2.0**-600)
     # As Python, `math.sqrt` returns a float64 of float32 too.
     return kind(length(x, y, z, small, large, up, down))
+
+
+class Space(NamedTuple):
+    """Points, those that may be near, and the periods, or the lattice as `lattice` takes it."""
+
+    points: Any
+    others: Any
+    around: Any
 
 
 @always_inline
@@ -111,168 +129,34 @@ def take_place(values, around, point):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Arithmetic on vectors of `LANES` numbers, in addition to `broadphase.kernels.machine.simd`.
-#
-# As there, each function is plain Python, and the compiler uses another implementation of it, below.
-
-
-def times(a, b):
-    """The products, lane by lane."""
-    return a * b
-
-
-def over(a, b):
-    """The quotients, lane by lane."""
-    return a / b
-
-
-def plus(a, b):
-    """The sums, lane by lane."""
-    return a + b
-
-
-def root(a):
-    """The square roots, rounded as IEEE says."""
-    return np.sqrt(a)
-
-
-def size(a):
-    """The numbers without their signs."""
-    return np.abs(a)
-
-
-def chosen(mask, a, b):
-    """The lanes of ``a`` that are in the mask, and the others of ``b``."""
-    return np.where(mask, a, b)
-
-
-def smallest(a):
-    """The least of the lanes, which are float32, not negative and not NaN."""
-    return a.min()
-
-
-def put_floats(out, row, at, vector, mask):
-    """Write the floats of the lanes in ``mask`` contiguously to ``out[row, at:]``.
-
-    `LANES` numbers from ``at`` are overwritten, and for float64 up to half as many after them.
-    """
-    chosen = vector[mask]
-    out[row, at : at + len(chosen)] = chosen
-
-
-if COMPILING:
-    from llvmlite import ir
-    from numba.core import types
-    from numba.extending import intrinsic
-
-    from broadphase.kernels.machine.intrinsics import _BITS, _I32, _I64, _address, _compress, _llvm_type
-
-    def _two(name):
-        @intrinsic
-        def operation(typingctx, a, b):
-            def codegen(context, builder, signature, args):
-                return getattr(builder, name)(*args)
-
-            return a(a, b), codegen
-
-        return operation
-
-    def _one(name):
-        @intrinsic
-        def operation(typingctx, a):
-            def codegen(context, builder, signature, args):
-                kind = _llvm_type(a)
-                short = f"v{LANES}f{a.dtype.bitwidth}"
-                function = builder.module.declare_intrinsic(
-                    f"llvm.{name}.{short}", (), ir.FunctionType(kind, [kind])
-                )
-                return builder.call(function, args)
-
-            return a(a), codegen
-
-        return operation
-
-    times, over, plus = _two("fmul"), _two("fdiv"), _two("fadd")
-    root, size = _one("sqrt"), _one("fabs")
-
-    @intrinsic
-    def chosen(typingctx, mask, a, b):  # noqa: D103 - as above
-        def codegen(context, builder, signature, args):
-            return builder.select(*args)
-
-        return a(mask, a, b), codegen
-
-    @intrinsic
-    def smallest(typingctx, a):  # noqa: D103 - as above; as integers, which are in the same order
-        def codegen(context, builder, signature, args):
-            words = ir.VectorType(_I32, LANES)
-            function = builder.module.declare_intrinsic(
-                f"llvm.vector.reduce.umin.v{LANES}i32", (), ir.FunctionType(_I32, [words])
-            )
-            least = builder.call(function, [builder.bitcast(args[0], words)])
-            return builder.bitcast(least, ir.FloatType())
-
-        return types.float32(a), codegen
-
-    @intrinsic
-    def put_floats(  # noqa: D103 - what its namesake says
-        typingctx, out, row, at, vector, mask
-    ):
-        words = ir.VectorType(_I32, LANES)
-
-        def put(context, builder, signature, place, vector, mask):
-            out, row, at = place
-            begin = _address(context, builder, signature.args[0], out, row, at, words)
-            together = _compress(builder, builder.bitcast(vector, words), mask)
-            builder.store(together, begin, align=4)
-
-        def codegen(context, builder, signature, args):
-            out, row, at, floats, mask = args
-            if vector.dtype == types.float32:
-                put(context, builder, signature, (out, row, at), floats, mask)
-                return context.get_dummy_value()
-            # Half of the doubles fill a register; each is moved as two words with one bit of the mask.
-            for half in range(2):
-                lanes = list(range(half * LANES // 2, (half + 1) * LANES // 2))
-                some = builder.shuffle_vector(
-                    floats, floats, ir.Constant(ir.VectorType(_I32, len(lanes)), lanes)
-                )
-                twice = [lane for lane in lanes for _ in range(2)]
-                wide = builder.shuffle_vector(mask, mask, ir.Constant(words, twice))
-                put(context, builder, signature, (out, row, at), some, wide)
-                number = builder.zext(builder.ctpop(builder.bitcast(wide, _BITS)), _I64)
-                at = builder.add(at, builder.lshr(number, ir.Constant(_I64, 1)))
-            return context.get_dummy_value()
-
-        return types.none(out, types.intp, types.intp, vector, mask), codegen
+# `LANES` points at a time.
 
 
 @always_inline
-def gaps(columns, axis, at, place, around):
+def gaps(columns, axis, first, place, around):
     """How far `LANES` points are from a place on one axis, the shorter way around."""
-    gap = size(load(columns, axis, at) - splat(place))
+    gap = absolute(load(columns, axis, first) - splat(place))
     return smaller(gap, splat(around) - gap) if around < np.inf else gap
 
 
 @always_inline
-def squares_of_ways(columns, at, points, i, around):
+def squares_of_ways(columns, first, points, i, around):
     """The squares of the ways from row ``i`` to `LANES` points, with a period or without."""
     squares = splat(columns.dtype.type(0))
     for axis in range(columns.shape[0]):
-        gap = gaps(columns, axis, at, points[i, axis], around[axis])
-        squares = plus(squares, times(gap, gap))
+        gap = gaps(columns, axis, first, points[i, axis], around[axis])
+        squares = squares + gap * gap
     return squares
 
 
 @always_inline
-def put_hits(near, left, squares, numbers, out, ids, at):
-    """Append the ``near`` ones of the first ``left`` lanes to ``out`` and ``ids``; returns the new end."""
-    hits = bits(near)
+def put_hits(is_near, left, squares, numbers, out, ids, held):
+    """Append the ``is_near`` ones of the first ``left`` lanes to ``out`` and ``ids``; returns the new end."""
+    hits = bits(is_near)
     if left < LANES:
         hits &= (1 << left) - 1
     if hits != 0:
         mask = mask_of(hits)
-        put_floats(out, 0, at, squares, mask)
-        put_lanes(ids, 0, at, numbers, mask)
-        at += count_lanes(hits)
-    return at
+        put_floats(out, 0, held, squares, mask)
+        held += put_lanes(ids, 0, held, numbers, mask)
+    return held

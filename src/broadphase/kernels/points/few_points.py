@@ -32,7 +32,7 @@ from broadphase.kernels.machine.simd import (
     splat,
     store,
 )
-from broadphase.kernels.points.distance import distance, double_length, plus, squares_of_ways, times
+from broadphase.kernels.points.distance import distance, double_length, squares_of_ways
 from broadphase.kernels.points.lattice import (
     farthest_folded,
     folded_squares,
@@ -71,10 +71,10 @@ def _squares_in_space(columns, j, points, i, around, plain):
     """Squares of ways to the nearest images of the points from ``j`` on, in a lattice to the folded ones."""
     if plain:
         x, y = load(columns, 0, j) - splat(points[i, 0]), load(columns, 1, j) - splat(points[i, 1])
-        squares = plus(times(x, x), times(y, y))
+        squares = x * x + y * y
         if columns.shape[0] == 3:
             z = load(columns, 2, j) - splat(points[i, 2])
-            squares = plus(squares, times(z, z))
+            squares = squares + z * z
         return squares
     if around.shape[0] <= 3:
         return squares_of_ways(columns, j, points, i, around)
@@ -107,12 +107,12 @@ def _take(given, around, units):
     """The points within the world, and whether all are finite and, but in a lattice, there already."""
     (n, dim), sound, total = given.shape, True, given.dtype.type(0)
     if units.shape[0] > 0:
-        own = np.empty((n, dim), given.dtype)
-        sound = put_in_cell(given, around, units, _MOST_CELLS, 0, n, own) < 0
+        inside = np.empty((n, dim), given.dtype)
+        sound = put_in_cell(given, around, units, _MOST_CELLS, 0, n, inside) < 0
         for i in range(n):
             for axis in range(dim):
-                sound &= abs(own[i, axis]) < _FARTHEST
-        return own, sound
+                sound &= abs(inside[i, axis]) < _FARTHEST
+        return inside, sound
     for axis in range(dim):
         if around.shape[0] <= 3 and around[axis] < np.inf:
             for i in range(n):
@@ -153,12 +153,12 @@ def _fits(points, found, period, cell, envs, other_envs, radii, other_radii):
 def _take_all(points, found, among, period, cell, units, place):
     """The space; both sides, in it; and whether all is sound."""
     around = _space(period, cell, points.shape[1], place)
-    own, sound = _take(points, around, units)
-    others = own
+    inside, sound = _take(points, around, units)
+    others = inside
     if not among:
         others, known = _take(found, around, units)
         sound &= known
-    return around, own, others, sound
+    return around, inside, others, sound
 
 
 @inline
@@ -225,7 +225,7 @@ def find_near_of_few(
     ):
         count = np.int64(UNSUITABLE)
     else:
-        around, own, others, sound = _take_all(
+        around, inside, others, sound = _take_all(
             points, found, among, period, cell, units, many(24, points.dtype)
         )
         most = kind(r)
@@ -239,41 +239,41 @@ def find_near_of_few(
                 sound &= other_radii[k] >= 0
                 second = max(second, other_radii[k])
             most = first + second
-        folded, bound, least = farthest_folded(around, dim), safe_bound(own, most * most), kind(r_min)
+        folded, bound, least = farthest_folded(around, dim), safe_bound(inside, most * most), kind(r_min)
         if not sound or (not bound <= folded and n * m > _MOST_UNFOLDED):
             count, n, m = np.int64(UNSUITABLE), np.int64(0), np.int64(0)
         plain = _is_plain(around, dim)
         columns, order, axis = _in_columns(others[:m], plain and min(n, m) > _LEAST_SORTED)
-        places, held = _places_of(own[:n], columns, order, axis, among), np.int64(0)
+        places, held = _places_of(inside[:n], columns, order, axis, among), np.int64(0)
         upward, near_ids = among and half, np.empty((1, m + LANES), np.int32)
         # A bit for each two points.
         marks = np.zeros((n, (m // (32 * LANES) + 1) * LANES), np.uint32)
         for turn in range(n):
             i = np.int64(order[0, turn]) if among else np.int64(turn)  # as in `find_nearest_of_any`
-            low, some = i + 1 if upward else np.int64(0), np.int64(0)
+            low, near_count = i + 1 if upward else np.int64(0), np.int64(0)
             if axis >= 0:
                 low = places[i] + 1 if upward else places[i]
                 while not upward and low > 0:
-                    gap = own[i, axis] - columns[axis, low - 1]
+                    gap = inside[i, axis] - columns[axis, low - 1]
                     if gap * gap > bound:
                         break
                     low = max(low - LANES, 0)
             for j in range(low, m, LANES):
                 if axis >= 0:
-                    gap = columns[axis, j] - own[i, axis]
+                    gap = columns[axis, j] - inside[i, axis]
                     if gap > 0 and gap * gap > bound:
                         break
-                near = np.int64((1 << min(m - j, LANES)) - 1)
+                near_bits = np.int64((1 << min(m - j, LANES)) - 1)
                 if bound <= folded:
-                    near &= bits(_squares_in_space(columns, j, own, i, around, plain) <= splat(bound))
+                    near_bits &= bits(_squares_in_space(columns, j, inside, i, around, plain) <= splat(bound))
                 # Without a branch for each: one that is not foreseen takes as long as all of this.
-                put_lanes(near_ids, 0, some, load(order, 0, j), mask_of(near))
-                some += count_lanes(near)
-            held += some
+                put_lanes(near_ids, 0, near_count, load(order, 0, j), mask_of(near_bits))
+                near_count += count_lanes(near_bits)
+            held += near_count
             if axis >= 0 and held > _MOST_PAIRS_EACH * (n + m) and bound < np.inf:  # else squares overflow
                 count, n = np.int64(UNSUITABLE), np.int64(0)
                 break
-            for k in range(some):
+            for k in range(near_count):
                 other = np.int64(near_ids[0, k])
                 first, second = (min(i, other), max(i, other)) if upward else (i, other)
                 marks[first, second >> 5] |= 1 << (second & 31)
@@ -285,15 +285,15 @@ def find_near_of_few(
                 while filled != 0:
                     word = begin + lowest_lane(filled)
                     filled &= filled - 1
-                    near = np.int64(marks[i, word])
-                    while near != 0:
-                        other = 32 * word + lowest_lane(near)
-                        near &= near - 1
+                    near_bits = np.int64(marks[i, word])
+                    while near_bits != 0:
+                        other = 32 * word + lowest_lane(near_bits)
+                        near_bits &= near_bits - 1
                         if not _meet(envs, other_envs, i, other) or (i == other and (among or alone)):
                             continue
                         if radii.shape[0] > 0:
                             most = radii[i] + other_radii[other]
-                        d = _distance_in_space(own, others, i, other, around)
+                        d = _distance_in_space(inside, others, i, other, around)
                         if d <= most and d >= least:
                             if count == rows.shape[0]:
                                 rows, far = larger(rows, count), larger(far, count)
@@ -320,7 +320,9 @@ def find_nearest_of_any(points, found, among, period, cell, units, envs, other_e
     fits = _fits(points, found, period, cell, envs, other_envs, units[:0], units[:0])
     if not fits or not r >= 0 or k < 1:
         return ids, distances, np.int64(UNSUITABLE)
-    around, own, others, sound = _take_all(points, found, among, period, cell, units, many(24, points.dtype))
+    around, inside, others, sound = _take_all(
+        points, found, among, period, cell, units, many(24, points.dtype)
+    )
     if not sound:
         return ids, distances, np.int64(UNSUITABLE)
     for i in range(n):
@@ -330,60 +332,60 @@ def find_nearest_of_any(points, found, among, period, cell, units, envs, other_e
         return ids, distances, np.int64(0)
     plain = _is_plain(around, dim)
     columns, order, axis = _in_columns(others, plain and min(n, m) > _LEAST_SORTED // 2)
-    places, groups = _places_of(own, columns, order, axis, among), (m + LANES - 1) // LANES
+    places, groups = _places_of(inside, columns, order, axis, among), (m + LANES - 1) // LANES
     folded, lists = farthest_folded(around, dim), k + 1 if among else k
-    squares, each = np.empty((1, m + LANES), points.dtype), one_row(LANES, points.dtype)
+    squares, lane_squares = np.empty((1, m + LANES), points.dtype), one_row(LANES, points.dtype)
     left = _MOST_COMPARISONS * (n + m)
     for turn in range(n):
         # In their order, because then branches go as they went before.
         i = np.int64(order[0, turn]) if among else np.int64(turn)
-        count, bound = np.int64(0), safe_bound(own, reach * reach)
+        count, bound = np.int64(0), safe_bound(inside, reach * reach)
         # The lanes are dealt to so many lists.  One holds the point itself, each of the others another one.
         least, first, last, group = splat(kind(np.inf)), np.int64(0), groups, places[i] // LANES
         if axis >= 0:
             first, last = max(group - k, 0), min(group + k + 1, groups)
         for j in range(first * LANES, (last if axis < 0 or lists < LANES else first) * LANES, LANES):
-            near_squares = _squares_in_space(columns, j, own, i, around, plain)
+            near_squares = _squares_in_space(columns, j, inside, i, around, plain)
             if axis < 0 or envs.shape[0] > 0:
                 store(squares, 0, j, near_squares)
-                for at in range(j, min(j + LANES, m) if envs.shape[0] > 0 else j):
-                    if not _meet(envs, other_envs, i, np.int64(order[0, at])):
-                        squares[0, at] = np.inf
+                for column in range(j, min(j + LANES, m) if envs.shape[0] > 0 else j):
+                    if not _meet(envs, other_envs, i, np.int64(order[0, column])):
+                        squares[0, column] = np.inf
                 near_squares = load(squares, 0, j)
             if j + LANES <= m:
                 least = smaller(near_squares, least)
         if lists < LANES:
             most = kind(0)
-            store(each, 0, 0, least)
+            store(lane_squares, 0, 0, least)
             for first in range(lists):
-                square = each[0, first]
+                square = lane_squares[0, first]
                 for lane in range(first + lists, LANES, lists):
-                    square = min(square, each[0, lane])
+                    square = min(square, lane_squares[0, lane])
                 most = max(most, square)
-            bound = min(bound, safe_bound(own, most))
-        x = own[i, max(axis, 0)]
+            bound = min(bound, safe_bound(inside, most))
+        x = inside[i, max(axis, 0)]
         for side in range(2):  # where there is no order, all are on the first
             j, step = (group - side) * LANES, LANES - side * 2 * LANES
             while 0 <= j < m:
-                near = np.int64((1 << min(m - j, LANES)) - 1)
+                near_bits = np.int64((1 << min(m - j, LANES)) - 1)
                 if axis >= 0:
                     gap = columns[axis, j] - x if side == 0 else x - columns[axis, j + LANES - 1]
                     if gap > 0 and gap * gap > bound:
                         break
-                    near &= bits(_squares_in_space(columns, j, own, i, around, True) <= splat(bound))
-                    left -= 1 + count_lanes(near)
+                    near_bits &= bits(_squares_in_space(columns, j, inside, i, around, True) <= splat(bound))
+                    left -= 1 + count_lanes(near_bits)
                 elif bound <= folded:
-                    near &= bits(load(squares, 0, j) <= splat(bound))
-                while near != 0:
-                    other = np.int64(order[0, j + lowest_lane(near)])
-                    near &= near - 1
+                    near_bits &= bits(load(squares, 0, j) <= splat(bound))
+                while near_bits != 0:
+                    other = np.int64(order[0, j + lowest_lane(near_bits)])
+                    near_bits &= near_bits - 1
                     if (among and other == i) or not _meet(envs, other_envs, i, other):
                         continue
-                    d = _distance_in_space(own, others, i, other, around)
+                    d = _distance_in_space(inside, others, i, other, around)
                     if d <= reach:
                         count = insert_nearest(ids, distances, i, k, count, other, d)
                 if count == k:
-                    bound = min(bound, safe_bound(own, distances[i, k - 1] * distances[i, k - 1]))
+                    bound = min(bound, safe_bound(inside, distances[i, k - 1] * distances[i, k - 1]))
                 j += step
         if left <= 0 and axis >= 0:
             return ids, distances, np.int64(UNSUITABLE)
@@ -397,16 +399,16 @@ _FARTHEST_PLACE = 2.0**18
 @inline
 def _write_places(points, inverse, gradients, places):
     """Write points in vectors of the cell, 0 for axes without a period; whether all are finite and near."""
-    near, dim = True, points.shape[1]
+    fits, dim = True, points.shape[1]
     for i in range(points.shape[0]):
         for k in range(dim):
             place = 0.0
             for axis in range(dim):
                 place += points[i, axis] * inverse[axis, k]
-            near &= points[i, k] * 0.0 == 0.0
-            near &= gradients[k] == 0.0 or abs(place) < _FARTHEST_PLACE
+            fits &= points[i, k] * 0.0 == 0.0
+            fits &= gradients[k] == 0.0 or abs(place) < _FARTHEST_PLACE
             places[k, i] = place if gradients[k] > 0.0 else 0.0
-    return near
+    return fits
 
 
 @jit
@@ -417,7 +419,7 @@ def find_images_of_few(points, found, among, cell, inverse, gradients, r, most):
     """
     n, dim, m = points.shape[0], points.shape[1], found.shape[0]
     rows, far = np.empty((256, 5), np.int32), np.empty((256, 4))
-    places, others, near = np.zeros((3, n)), np.zeros((3, m)), np.empty(m, np.int32)
+    places, others, candidates = np.zeros((3, n)), np.zeros((3, m)), np.empty(m, np.int32)
     count, looks = np.int64(0), 1.0
     first, last, reach = few(3, np.int64), few(3, np.int64), few(3, np.float64)
     for k in range(3):
@@ -434,17 +436,17 @@ def find_images_of_few(points, found, among, cell, inverse, gradients, r, most):
         count, n = UNSUITABLE, np.int64(0)
     for i in range(n):
         # Those that may have an image near, without a branch: one in ten in a cell four times as wide as r.
-        begin, near_by = i if among else np.int64(0), 0
+        begin, candidate_count = i if among else np.int64(0), 0
         x, y, z = places[0, i], places[1, i], places[2, i]
         for j in range(begin, m):
             a, b, c = others[0, j] - x, others[1, j] - y, others[2, j] - z
             may_be = abs(a - math.floor(a + 0.5)) <= reach[0]
             may_be &= abs(b - math.floor(b + 0.5)) <= reach[1]
             may_be &= abs(c - math.floor(c + 0.5)) <= reach[2]
-            near[near_by] = j
-            near_by += may_be
-        for at in range(near_by):
-            j = near[at]
+            candidates[candidate_count] = j
+            candidate_count += may_be
+        for candidate in range(candidate_count):
+            j = candidates[candidate]
             for k in range(3):
                 along = others[k, j] - places[k, i]
                 first[k], last[k] = math.ceil(-reach[k] - along), math.floor(reach[k] - along)

@@ -9,17 +9,19 @@ from broadphase.kernels.arrays.passes import answers_at, looked
 from broadphase.kernels.arrays.results import mark, put_marked, rank, result
 from broadphase.kernels.machine.jit import always_inline, holds_gil, inline, jit, rows, unsigned
 from broadphase.kernels.machine.memory import AHEAD, one_row, prefetch, some_rows
-from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, smaller, splat, store
-from broadphase.kernels.points.distance import (
-    distance,
-    plus,
-    put_hits,
+from broadphase.kernels.machine.simd import (
+    LANES,
+    absolute,
+    bits,
+    count_lanes,
+    load,
+    lowest_lane,
     root,
-    size,
-    squares_of_ways,
-    take_place,
-    times,
+    smaller,
+    splat,
+    store,
 )
+from broadphase.kernels.points.distance import distance, put_hits, squares_of_ways, take_place
 from broadphase.kernels.points.few_points import UNSUITABLE, safe_bound
 
 # -----------------------------------------------------------------------------------------------------------
@@ -62,7 +64,7 @@ class Cells(NamedTuple):
     grid: Grid
     columns: Any
     """One row for each axis, then the radii."""
-    own: Any
+    ids: Any
     """The numbers of the points, then their environments."""
     starts: Any
     """Where each slot begins."""
@@ -144,10 +146,10 @@ def count_cells(points, envs, grid, steps, blocks, begin, end, part, slots, coun
 
 
 @jit
-def place_points(points, envs, radii, begin, end, part, slots, counts, columns, own):
+def place_points(points, envs, radii, begin, end, part, slots, counts, columns, ids):
     """Copy the points of a share to their places: a row of ``columns`` for each axis, then the radii.
 
-    ``own`` becomes their numbers and, in its second row, their environments.
+    ``ids`` becomes their numbers and, in its second row, their environments.
     """
     dim = points.shape[1]
     for i in range(begin, end):
@@ -155,21 +157,21 @@ def place_points(points, envs, radii, begin, end, part, slots, counts, columns, 
         if i + 2 * AHEAD < end:
             prefetch(counts, part, slots[i + 2 * AHEAD])
             place = counts[part, slots[i + AHEAD]]
-            prefetch(own, 0, place)
+            prefetch(ids, 0, place)
             prefetch(columns, 0, place)
             prefetch(columns, 1, place)
         slot = slots[i]
-        at = np.uint64(counts[part, slot])
-        counts[part, slot] = at + np.uint64(1)
-        own[0, at] = i
-        columns[0, at] = points[i, 0]
-        columns[1, at] = points[i, 1]
+        position = np.uint64(counts[part, slot])
+        counts[part, slot] = position + np.uint64(1)
+        ids[0, position] = i
+        columns[0, position] = points[i, 0]
+        columns[1, position] = points[i, 1]
         if dim == 3:
-            columns[2, at] = points[i, 2]
+            columns[2, position] = points[i, 2]
         if radii.shape[0] > 0:
-            columns[dim, at] = radii[i]
+            columns[dim, position] = radii[i]
         if envs.shape[0] > 0:
-            own[1, at] = envs[i]
+            ids[1, position] = envs[i]
         if not answers_at(i):
             break
 
@@ -196,8 +198,8 @@ _CROWD, _MOST_OF_A_POINT = 1 << 12, 256
 def _has_vector(grid, axis):
     """Whether there is a lattice vector for this axis."""
     dim = grid.shape[1]
-    at = INVERSE + dim + axis
-    return grid.shape[0] > INVERSE and (grid[at, 0] != 0 or grid[at, 1] != 0 or grid[at, dim - 1] != 0)
+    row = INVERSE + dim + axis
+    return grid.shape[0] > INVERSE and (grid[row, 0] != 0 or grid[row, 1] != 0 or grid[row, dim - 1] != 0)
 
 
 @inline
@@ -244,8 +246,8 @@ def _moved(point, shift, grid):
     dim = grid.shape[1]
     x, y, z = point
     for axis in range(dim):
-        step, at = shift % 3 - 1, INVERSE + dim + axis
-        x, y, z = x - step * grid[at, 0], y - step * grid[at, 1], z - step * grid[at, dim - 1]
+        step, row = shift % 3 - 1, INVERSE + dim + axis
+        x, y, z = x - step * grid[row, 0], y - step * grid[row, 1], z - step * grid[row, dim - 1]
         shift //= 3
     return x, y, z
 
@@ -336,6 +338,22 @@ class Finds(NamedTuple):
     """``(1, length)``"""
     squares: Any
     """``(1, length)``"""
+    scale: float
+    """By which differences were multiplied before they were squared."""
+
+
+class _Search(NamedTuple):
+    """What is the same for all points."""
+
+    bound: Any
+    """Squares up to this count."""
+    factor: Any
+    around: Any
+    """The period."""
+    mixed: bool
+    """Whether radii differ."""
+    worlds: bool
+    """Whether points have environments."""
 
 
 class _Query(NamedTuple):
@@ -356,23 +374,21 @@ def search_near(cells, queries, rule, rows, ids, squares, base, begin, end, limi
     Returns ``ids, squares, found``: these arrays, or larger ones.
     """
     grid, steps, blocks = cells.grid.rows, cells.grid.steps, cells.grid.blocks
-    columns, own, starts = cells.columns, cells.own, cells.starts
-    query_columns, query_ids = queries.columns, queries.own
+    columns, starts = cells.columns, cells.starts
+    query_columns, query_ids = queries.columns, queries.ids
     ranges = np.empty((RANGE_ROWS, MOST_RANGES), np.int64)
     kind = columns.dtype.type
     dim = grid.shape[1]
     found = tests = checked = np.int64(0)
     mixed = columns.shape[0] > dim
-    worlds, lattice = own.shape[0] > 1, grid.shape[0] > INVERSE
+    worlds, lattice = cells.ids.shape[0] > 1, grid.shape[0] > INVERSE
     cell = (np.int64(-1), np.int64(-1), np.int64(-1), np.int64(-2))
     number, folded = 0, False
-    factor, bound = kind(rule.scale), kind(rule.reach)
-    around = (
-        kind(grid[PERIOD, 0]), kind(grid[PERIOD, 1]), kind(grid[PERIOD, dim - 1])
-    )  # fmt: skip
-    for at in range(begin, end):
-        point = (query_columns[0, at], query_columns[1, at], query_columns[dim - 1, at])
-        env = np.int64(query_ids[1, at]) if worlds else np.int64(0)
+    around = kind(grid[PERIOD, 0]), kind(grid[PERIOD, 1]), kind(grid[PERIOD, dim - 1])
+    search = _Search(kind(rule.reach), kind(rule.scale), around, mixed, worlds)
+    for position in range(begin, end):
+        point = (query_columns[0, position], query_columns[1, position], query_columns[dim - 1, position])
+        env = np.int64(query_ids[1, position]) if worlds else np.int64(0)
         ahead, aside, above = np.float64(point[0]), np.float64(point[1]), np.float64(point[2])
         if lattice:
             ahead, aside, above = _along(point, grid, 0), _along(point, grid, 1), _along(point, grid, dim - 1)
@@ -382,9 +398,9 @@ def search_near(cells, queries, rule, rows, ids, squares, base, begin, end, limi
             cell = (x, y, z, env)
             number, folded = _collect_ranges(x, y, z, env, grid, steps, blocks, starts, ranges)
         before = found
-        i = np.int64(query_ids[0, at])
-        least = query_ids[0, at] if rule.upward else np.int32(-1)
-        radius = query_columns[dim, at] if mixed else kind(0)
+        i = np.int64(query_ids[0, position])
+        least = query_ids[0, position] if rule.upward else np.int32(-1)
+        radius = query_columns[dim, position] if mixed else kind(0)
         query = _Query(point, env, least, radius)
         for k in range(number):
             first, last = ranges[0, k], ranges[1, k]
@@ -397,12 +413,11 @@ def search_near(cells, queries, rule, rows, ids, squares, base, begin, end, limi
                 query = _Query((kind(ahead), kind(aside), kind(above)), env, least, radius)
             elif lattice:
                 query = _Query(point, env, least, radius)
-            how = query, bound, factor, around, dim, mixed, worlds
             # With constants the usual case takes less.
             if rule.careful or folded:
-                found = _compare(columns, own, first, last, *how, True, ids, squares, found)
+                found = _compare(cells, first, last, query, search, dim, True, ids, squares, found)
             else:
-                found = _compare(columns, own, first, last, *how, False, ids, squares, found)
+                found = _compare(cells, first, last, query, search, dim, False, ids, squares, found)
         rows[i, 0] = base + before
         rows[i, 1] = found - before
         if found > limit:
@@ -429,11 +444,11 @@ def _put_near(cells, point, i, found, around, r, ranges, pairs, distances, begin
         if last - ranges[0, k] > _CROWD:
             return UNSUITABLE
         for j in range(ranges[0, k], last, LANES):
-            near = bits(squares_of_ways(cells.columns, j, point, 0, around) <= splat(bound))
-            near &= (1 << min(last - j, LANES)) - 1
-            while near != 0:
-                other = np.int64(cells.own[0, j + lowest_lane(near)])
-                near &= near - 1
+            near_bits = bits(squares_of_ways(cells.columns, j, point, 0, around) <= splat(bound))
+            near_bits &= (1 << min(last - j, LANES)) - 1
+            while near_bits != 0:
+                other = np.int64(cells.ids[0, j + lowest_lane(near_bits)])
+                near_bits &= near_bits - 1
                 d = distance(point, found, 0, other, around)
                 if d > limit:
                     continue
@@ -475,43 +490,50 @@ def near_points(cells, found, around, values, r):
 
 
 @always_inline
-def _apart(columns, axis, at, point, around, factor, careful):
+def _apart(columns, axis, first, point, around, factor, careful):
     """How far the points are from this one on an axis; with care the shorter way around, scaled."""
-    gap = load(columns, axis, at) - point
+    gap = load(columns, axis, first) - point
     if careful:
-        gap = size(gap)
-        gap = times(smaller(gap, around - gap), factor)
+        gap = absolute(gap)
+        gap = smaller(gap, around - gap) * factor
     return gap
 
 
 @always_inline
-def _compare(
-    columns, own, first, last, query, bound, factor, around, dim, mixed, worlds, careful, ids, squares, found,
-):  # fmt: skip
+def _compare(cells, first, last, query, search, dim, careful, ids, squares, found):
     """Append the points of a range that are near; returns how many finds there are now.
 
     ``careful``, a constant: for periodic worlds, different radii, and very large or small numbers.
     """
+    columns, around = cells.columns, search.around
     px, py, pz = splat(query.point[0]), splat(query.point[1]), splat(query.point[2])
     wide, tall, deep = splat(around[0]), splat(around[1]), splat(around[2])
-    low, most, by, own_radius = splat(query.least), splat(bound), splat(factor), splat(query.radius)
+    low, most, by, own_radius = (
+        splat(query.least),
+        splat(search.bound),
+        splat(search.factor),
+        splat(query.radius),
+    )
     world = splat(np.int32(query.env))
-    for at in range(first, last, LANES):
-        x, y = _apart(columns, 0, at, px, wide, by, careful), _apart(columns, 1, at, py, tall, by, careful)
-        square = plus(times(x, x), times(y, y))
+    for position in range(first, last, LANES):
+        x, y = (
+            _apart(columns, 0, position, px, wide, by, careful),
+            _apart(columns, 1, position, py, tall, by, careful),
+        )
+        square = x * x + y * y
         if dim == 3:
-            z = _apart(columns, dim - 1, at, pz, deep, by, careful)
-            square = plus(square, times(z, z))
-        names = load(own, 0, at)
-        near = low < names
-        if careful and mixed:
-            near = near & (root(square) <= times(plus(own_radius, load(columns, dim, at)), by))
+            z = _apart(columns, dim - 1, position, pz, deep, by, careful)
+            square = square + z * z
+        names = load(cells.ids, 0, position)
+        is_near = low < names
+        if careful and search.mixed:
+            is_near = is_near & (root(square) <= (own_radius + load(columns, dim, position)) * by)
         else:
-            near = near & (square <= most)
-        if careful and worlds:
-            theirs = load(own, 1, at)
-            near = near & (theirs <= world) & (world <= theirs)
-        found = put_hits(near, last - at, square, names, squares, ids, found)
+            is_near = is_near & (square <= most)
+        if careful and search.worlds:
+            theirs = load(cells.ids, 1, position)
+            is_near = is_near & (theirs <= world) & (world <= theirs)
+        found = put_hits(is_near, last - position, square, names, squares, ids, found)
     return found
 
 
@@ -546,21 +568,21 @@ class PairRows(NamedTuple):
 
 
 @jit
-def put_rows(order, sort, finds, points, others, around, scale, first, last, at, ends, words, out):
-    """Write the finds of the points ``order[first : last]`` into ``out`` from ``at`` to ``ends``.
+def put_rows(order, sort, finds, space, first, last, position, ends, words, out):
+    """Write the finds of the points ``order[first : last]`` into ``out`` from ``position`` to ``ends``.
 
     ``words`` is scratch if rows may exceed `RANKED` (`words_for`).
     """
-    rows, ids, squares = finds.rows, finds.ids, finds.squares
+    (rows, ids, squares, scale), (points, others, around) = finds, space
     first_ids, second_ids, distances = out.first, out.second, out.distances
     kind = squares.dtype.type
     back = kind(1.0 / scale)
     # Outside these limits the squares have lost digits, and so would their roots.
     least, largest = (2.0**-60, 2.0**100) if squares.itemsize == 4 else (2.0**-400, 2.0**900)
     low, high = splat(kind(least)), splat(kind(largest))
-    roots, checked = np.empty((1, RANKED + LANES), squares.dtype), at
+    roots, checked = np.empty((1, RANKED + LANES), squares.dtype), position
     for turn in range(first, last):
-        checked = looked(at, checked)
+        checked = looked(position, checked)
         if checked < 0:
             break
         i = np.int64(order[turn]) if order.shape[0] > 0 else np.int64(turn)
@@ -574,11 +596,11 @@ def put_rows(order, sort, finds, points, others, around, scale, first, last, at,
         if sort and count > RANKED:
             for k in range(begin, begin + count):
                 mark(words, others.shape[0], ids[0, k], True)
-            put_marked(words, others.shape[0], second_ids[0], at, i)
-            for k in range(at, at + count):
+            put_marked(words, others.shape[0], second_ids[0], position, i)
+            for k in range(position, position + count):
                 first_ids[0, k] = i
                 distances[0, k] = distance(points, others, i, np.int64(second_ids[0, k]), around)
-            at += count
+            position += count
             continue
         for part in range(0, count, RANKED):
             few = min(count - part, RANKED)
@@ -589,39 +611,38 @@ def put_rows(order, sort, finds, points, others, around, scale, first, last, at,
                 if few - k < LANES:
                     outside &= (1 << (few - k)) - 1
                 odd |= outside
-                store(roots, 0, k, times(root(square), splat(back)))
+                store(roots, 0, k, root(square) * splat(back))
             if odd != 0:
                 for k in range(few):
                     j = np.int64(ids[0, begin + part + k])
                     roots[0, k] = distance(points, others, i, j, around)
-            _put_few(
-                begin + part, few, sort, i, ids, roots, at + part, ends, first_ids, second_ids, distances
-            )
-        at += count
+            _put_few(begin + part, few, sort, i, ids, roots, position + part, ends, out)
+        position += count
 
 
 @inline
-def _put_few(begin, few, sort, i, ids, roots, at, ends, first_ids, second_ids, distances):
-    if few <= LANES and at + LANES <= ends:  # the next row overwrites the excess
-        store(first_ids, 0, at, splat(np.int32(i)))
+def _put_few(begin, few, sort, i, ids, roots, position, ends, out):
+    first_ids, second_ids, distances = out
+    if few <= LANES and position + LANES <= ends:  # the next row overwrites the excess
+        store(first_ids, 0, position, splat(np.int32(i)))
     else:
-        for k in range(at, at + few):
+        for k in range(position, position + few):
             first_ids[0, k] = i
     if not sort:
         for k in range(few):
-            second_ids[0, at + k] = ids[0, begin + k]
-            distances[0, at + k] = roots[0, k]
+            second_ids[0, position + k] = ids[0, begin + k]
+            distances[0, position + k] = roots[0, k]
     elif few <= LANES:
         names = load(ids, 0, begin)
         held = (1 << few) - 1
         for k in range(few):
             name = ids[0, begin + k]
-            place = unsigned(at + count_lanes(bits(names < splat(name)) & held))
+            place = unsigned(position + count_lanes(bits(names < splat(name)) & held))
             second_ids[0, place] = name
             distances[0, place] = roots[0, k]
     else:
         for k in range(few):
             name = ids[0, begin + k]
-            place = at + rank(ids, begin, few, name)
+            place = position + rank(ids, begin, few, name)
             second_ids[0, place] = name
             distances[0, place] = roots[0, k]

@@ -14,7 +14,7 @@ from broadphase.kernels.arrays.passes import answers_at
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.memory import AHEAD, few, prefetch
 from broadphase.kernels.machine.simd import load, splat
-from broadphase.kernels.points.distance import distance_along, folded_way, minimum_image, plus, times
+from broadphase.kernels.points.distance import distance_along, folded_way, minimum_image
 
 # Half of a vector, and one and a half, less what rounding may add; nearest images are no farther than these
 # (P. Nguyen and D. Stehle, Low-dimensional lattice basis reduction revisited, 2009).
@@ -69,8 +69,8 @@ def put_in_cell(points, around, units, most, begin, end, inside):
 
 @inline
 def _is_vector(around, dim, k):
-    at = dim + (dim + k) * dim
-    return around[at] != 0 or around[at + 1] != 0 or around[at + dim - 1] != 0
+    vector = dim + (dim + k) * dim
+    return around[vector] != 0 or around[vector + 1] != 0 or around[vector + dim - 1] != 0
 
 
 @inline
@@ -100,15 +100,15 @@ def folded_squares(columns, points, i, j, around):
     z = load(columns, dim - 1, j) - splat(points[i, dim - 1])
     large = splat(kind(1.5 * 2.0**52))
     for k in range(dim):
-        along = plus(times(x, splat(around[dim + k])), times(y, splat(around[2 * dim + k])))
+        along = x * splat(around[dim + k]) + y * splat(around[2 * dim + k])
         if dim == 3:
-            along = plus(along, times(z, splat(around[3 * dim + k])))
-        step, at = plus(along, large) - large, dim + (dim + k) * dim
-        x, y = x - times(step, splat(around[at])), y - times(step, splat(around[at + 1]))
-        z = z - times(step, splat(around[at + dim - 1]))
-    squares = plus(times(x, x), times(y, y))
+            along = along + z * splat(around[3 * dim + k])
+        step, vector = along + large - large, dim + (dim + k) * dim
+        x, y = x - step * splat(around[vector]), y - step * splat(around[vector + 1])
+        z = z - step * splat(around[vector + dim - 1])
+    squares = x * x + y * y
     if dim == 3:
-        squares = plus(squares, times(z, z))
+        squares = squares + z * z
     return squares
 
 
@@ -158,10 +158,10 @@ def find_offsets(points, others, around, i, j, begin, end, offsets):
     dim, lattice = points.shape[1], around.shape[0] > 3
     bound = farthest_folded(around, dim)
     bound = bound if 2.0**-80 < bound < 2.0**80 else around.dtype.type(-1)  # others overflow
-    for at in range(begin, end):
+    for pair in range(begin, end):
         # Sorted by ``i``, the pairs access ``j`` at random.
-        prefetch(others, j[min(at + AHEAD, end - 1)], 0)
-        row, first, second = unsigned(at), unsigned(i[at]), unsigned(j[at])
+        prefetch(others, j[min(pair + AHEAD, end - 1)], 0)
+        row, first, second = unsigned(pair), unsigned(i[pair]), unsigned(j[pair])
         if lattice:
             x, y, z = folded_way(points, others, first, second, around)
             if not x * x + y * y + z * z <= bound:
@@ -173,5 +173,5 @@ def find_offsets(points, others, around, i, j, begin, end, offsets):
         offsets[row, 0], offsets[row, 1] = x, y
         if dim == 3:
             offsets[row, 2] = z
-        if not answers_at(at):
+        if not answers_at(pair):
             break

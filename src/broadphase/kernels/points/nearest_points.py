@@ -15,6 +15,7 @@ from broadphase.kernels.arrays.passes import answers_at
 from broadphase.kernels.arrays.results import result
 from broadphase.kernels.arrays.sorting import place_among
 from broadphase.kernels.boxes.queries import distance_to_box, insert_nearest, is_live, passes
+from broadphase.kernels.boxes.worlds import enclose
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import always_inline, holds_gil, inline, jit, rows, unsigned
 from broadphase.kernels.machine.memory import many, one_row, with_columns
@@ -29,15 +30,7 @@ from broadphase.kernels.machine.simd import (
     splat,
     store,
 )
-from broadphase.kernels.points.distance import (
-    distance,
-    gaps,
-    plus,
-    put_hits,
-    squares_of_ways,
-    take_place,
-    times,
-)
+from broadphase.kernels.points.distance import distance, gaps, put_hits, squares_of_ways, take_place
 from broadphase.kernels.points.few_points import safe_bound
 
 
@@ -66,9 +59,19 @@ def _step(value, low, per_unit, last):
     return np.int64(max(0.0, min(last, (np.float64(value) - low) * per_unit)))
 
 
+class Curve(NamedTuple):
+    """How coordinates are mapped to the curve."""
+
+    low: Any
+    per_unit: Any
+    width: int
+    """Bits for each axis."""
+
+
 @inline
-def _key_of(points, i, low, per_unit, width):
-    """The position of point ``i`` along the curve, in a world; ``width`` bits for each axis."""
+def _key_of(points, i, curve):
+    """The position of point ``i`` along the curve, in a world."""
+    low, per_unit, width = curve
     last = float((np.int64(1) << width) - 1)
     x = _step(points[i, 0], low[0], per_unit[0], last)
     y = _step(points[i, 1], low[1], per_unit[1], last)
@@ -79,13 +82,13 @@ def _key_of(points, i, low, per_unit, width):
 
 
 @jit
-def find_keys(points, envs, low, per_unit, width, begin, end, keys):
+def find_keys(points, envs, curve, begin, end, keys):
     """The positions of a share of points along the curve, world after world."""
     dim = points.shape[1]
     for i in range(begin, end):
-        key = _key_of(points, i, low, per_unit, width)
+        key = _key_of(points, i, curve)
         if envs.shape[0] > 0:
-            key |= np.int64(envs[i]) << (dim * width)
+            key |= np.int64(envs[i]) << (dim * curve.width)
         keys[i] = key
         if not answers_at(i):
             break
@@ -97,17 +100,16 @@ _LAST, SIZES, LARGEST = np.int64(2**63 - 1), 16, 2.0**500
 
 
 @jit
-def find_keys_of_boxes(
-    boxes, categories, masks, category, mask, low, per_unit, width, space, begin, end, keys
-):
-    """The positions of the middles of boxes along the curve.
+def find_keys_of_boxes(boxes, sets, rule, curve, space, begin, end, keys):
+    """The positions of the middles of boxes along the curve, of those that pass the rule.
 
     Returns how many are searched, -1 if squares overflow, and how far one reaches at most from its middle.
     Those that are much larger than the ``space`` that each has follow the others, by size: boxes around all
     of them would hold most of the world.
     """
-    dim, count, longest = low.shape[0], np.int64(0), 0.0
-    middle = one_row(low.shape[0], np.float64)
+    (categories, masks), (category, mask) = sets, rule
+    dim, count, longest = curve.low.shape[0], np.int64(0), 0.0
+    middle = one_row(dim, np.float64)
     for i in range(begin, end):
         if not answers_at(i):
             break
@@ -128,39 +130,28 @@ def find_keys_of_boxes(
         size, most = np.int64(0), 2.0 * space
         while half > most and size < SIZES - 1:
             size, most = size + 1, 4.0 * most
-        keys[i] = _key_of(middle, 0, low, per_unit, width) | size << (dim * width)
+        keys[i] = _key_of(middle, 0, curve) | size << (dim * curve.width)
         count += 1
     return count, longest
 
 
 @jit
-def take_in_order(points, envs, order, scale, begin, end, columns, own):
-    """Copy the points in curve order, scaled, one row for each axis; ``own``: their numbers and worlds."""
+def take_in_order(points, envs, order, scale, begin, end, columns, ids):
+    """Copy the points in curve order, scaled, one row for each axis; ``ids``: their numbers and worlds."""
     factor = points.dtype.type(scale)
-    for at in range(begin, end):
-        i = np.int64(order[at])
-        own[0, at] = i
+    for position in range(begin, end):
+        i = np.int64(order[position])
+        ids[0, position] = i
         for axis in range(columns.shape[0]):
-            columns[axis, at] = points[i, axis] * factor
+            columns[axis, position] = points[i, axis] * factor
         if envs.shape[0] > 0:
-            own[1, at] = envs[i]
-        if not answers_at(at):
+            ids[1, position] = envs[i]
+        if not answers_at(position):
             break
 
 
-@inline
-def enclose(columns, highs, first, last, boxes, at):
-    """Write the box around the columns ``first .. last - 1``; upper edges are the rows from ``highs`` on."""
-    dim = boxes.shape[0] // 2
-    for axis in range(dim):
-        low, high = columns[axis, first], columns[highs + axis, first]
-        for k in range(first + 1, last):
-            low, high = min(low, columns[axis, k]), max(high, columns[highs + axis, k])
-        boxes[axis, at], boxes[dim + axis, at] = low, high
-
-
 @jit
-def bound_tree(columns, own, n, levels, boxes, worlds):
+def bound_tree(columns, ids, n, levels, boxes, worlds):
     """The bounding boxes of ``n`` points, lower edges, then upper; and which worlds are in them.
 
     Level ``k`` begins at ``levels[k]``; each of its boxes holds `LANES` of those below.
@@ -170,7 +161,7 @@ def bound_tree(columns, own, n, levels, boxes, worlds):
         first, last = leaf * LANES, min((leaf + 1) * LANES, n)
         enclose(columns, columns.shape[0] - dim, first, last, boxes, leaf)
         if worlds.shape[1] > 0:
-            worlds[0, leaf], worlds[1, leaf] = own[1, first], own[1, last - 1]
+            worlds[0, leaf], worlds[1, leaf] = ids[1, first], ids[1, last - 1]
         if not answers_at(leaf):
             break
     for level in range(1, levels.shape[0] - 1):
@@ -210,7 +201,7 @@ class Sorted(NamedTuple):
     """Points in the order of the curve."""
 
     columns: Any
-    own: Any
+    ids: Any
     """Their numbers, then their worlds."""
 
 
@@ -253,6 +244,28 @@ class _Query(NamedTuple):
     row: Any
 
 
+class Search(NamedTuple):
+    """What `search_points` searches for, and among what."""
+
+    tree: Tree
+    n: int
+    """How many points or boxes the tree holds."""
+    scale: Scale
+    r: float
+    """The largest distance that counts."""
+    points: Any
+    """The query points, as they came."""
+    others: Any
+    """What is searched among, as it came."""
+    queries: Sorted
+    known: Any
+    """Where the others are along the curve; empty if they are the points."""
+    keys: Any
+    """Where the queries are."""
+    wanted: int
+    """How many of each."""
+
+
 class _Search(NamedTuple):
     """What is the same for all query points."""
 
@@ -274,38 +287,38 @@ class _Search(NamedTuple):
 
 
 @inline
-def box_offsets(boxes, axis, high, at, point, around):
+def box_offsets(boxes, axis, high, first, point, around):
     """The distance of boxes on one axis, the shorter gap around a period."""
-    to_low, to_high = load(boxes, axis, at) - point, point - load(boxes, high, at)
+    to_low, to_high = load(boxes, axis, first) - point, point - load(boxes, high, first)
     zero = point - point
     inner = larger(larger(to_low, to_high), zero)
     if not around < np.inf:
         return inner
-    max_distance = larger(load(boxes, high, at) - point, point - load(boxes, axis, at))
+    max_distance = larger(load(boxes, high, first) - point, point - load(boxes, axis, first))
     return smaller(inner, splat(around) - max_distance)
 
 
 @inline
-def _squares_of_boxes(boxes, at, point, ring):
-    """The least squares of the ways from a point to the `LANES` boxes from ``at`` on."""
+def _squares_of_boxes(boxes, first, point, ring):
+    """The least squares of the ways from a point to the `LANES` boxes from ``first`` on."""
     dim = boxes.shape[0] // 2
-    x = box_offsets(boxes, 0, dim, at, splat(point[0]), ring[0])
-    y = box_offsets(boxes, 1, dim + 1, at, splat(point[1]), ring[1])
-    square = plus(times(x, x), times(y, y))
+    x = box_offsets(boxes, 0, dim, first, splat(point[0]), ring[0])
+    y = box_offsets(boxes, 1, dim + 1, first, splat(point[1]), ring[1])
+    square = x * x + y * y
     if dim == 3:
-        z = box_offsets(boxes, 2, 5, at, splat(point[2]), ring[2])
-        square = plus(square, times(z, z))
+        z = box_offsets(boxes, 2, 5, first, splat(point[2]), ring[2])
+        square = square + z * z
     return square
 
 
 @inline
-def _near_boxes(boxes, worlds, at, query, ring, bound):
-    """Which of the `LANES` boxes from ``at`` on may hold points whose square is within the bound."""
-    near = _squares_of_boxes(boxes, at, query.point, ring) <= splat(bound)
+def _near_boxes(boxes, worlds, first, query, ring, bound):
+    """Which of the `LANES` boxes from ``first`` on may hold points whose square is within the bound."""
+    is_near = _squares_of_boxes(boxes, first, query.point, ring) <= splat(bound)
     if worlds.shape[1] > 0:
         world = splat(query.env)
-        near = near & (load(worlds, 0, at) <= world) & (world <= load(worlds, 1, at))
-    return bits(near)
+        is_near = is_near & (load(worlds, 0, first) <= world) & (world <= load(worlds, 1, first))
+    return bits(is_near)
 
 
 @inline
@@ -319,29 +332,29 @@ def _bound(limit, scale, kind, more, least):
 
 
 @always_inline
-def _gaps(columns, axis, at, query, search):
+def _gaps(columns, axis, first, query, search):
     """How far `LANES` points or boxes are from the query on one axis, the shorter way around."""
     if search.boxed:
         high = axis + search.points.shape[1]
-        return box_offsets(columns, axis, high, at, splat(query.point[axis]), search.ring[axis])
-    return gaps(columns, axis, at, query.point[axis], search.ring[axis])
+        return box_offsets(columns, axis, high, first, splat(query.point[axis]), search.ring[axis])
+    return gaps(columns, axis, first, query.point[axis], search.ring[axis])
 
 
 @always_inline
 def _look_into(held_points, leaf, query, search, bound, scratch, held):
     """Append the points of a leaf that are within the bound; returns how many are held now."""
-    columns, own, at = held_points.columns, held_points.own, leaf * LANES
-    x, y = _gaps(columns, 0, at, query, search), _gaps(columns, 1, at, query, search)
-    square = plus(times(x, x), times(y, y))
+    columns, ids, first = held_points.columns, held_points.ids, leaf * LANES
+    x, y = _gaps(columns, 0, first, query, search), _gaps(columns, 1, first, query, search)
+    square = x * x + y * y
     if search.points.shape[1] == 3:
-        z = _gaps(columns, 2, at, query, search)
-        square = plus(square, times(z, z))
-    names, own_name = load(own, 0, at), splat(query.me)
-    near = (square <= splat(bound)) & ((names < own_name) | (own_name < names))
-    if own.shape[0] > 1:
-        theirs, world = load(own, 1, at), splat(query.env)
-        near = near & (theirs <= world) & (world <= theirs)
-    return put_hits(near, search.count - at, square, names, scratch.squares, scratch.ids, held)
+        z = _gaps(columns, 2, first, query, search)
+        square = square + z * z
+    names, own_name = load(ids, 0, first), splat(query.me)
+    is_near = (square <= splat(bound)) & ((names < own_name) | (own_name < names))
+    if ids.shape[0] > 1:
+        theirs, world = load(ids, 1, first), splat(query.env)
+        is_near = is_near & (theirs <= world) & (world <= theirs)
+    return put_hits(is_near, search.count - first, square, names, scratch.squares, scratch.ids, held)
 
 
 @inline
@@ -424,13 +437,11 @@ def _is_known(points, i, last, same, me, ids, wanted):
 
 
 @always_inline
-def _search_along(
-    tree, count, scale, r, points, others, sorted_queries, known, keys, begin, end, wanted, scratch, ids,
-    distances, boxed,
-):  # fmt: skip
+def _search_along(given, begin, end, scratch, ids, distances, boxed):
+    tree, count, scale, r, points, others, sorted_queries, known, keys, wanted = given
     same = known.shape[0] == 0
     held_points, levels, stack = tree.points, tree.levels, scratch.stack
-    queries, query_ids = sorted_queries.columns, sorted_queries.own
+    queries, query_ids = sorted_queries.columns, sorted_queries.ids
     near_distances, near_ids = scratch.distances, scratch.ids
     kind, itemsize = queries.dtype.type, queries.itemsize
     dim, around = queries.shape[0], scale.around
@@ -488,8 +499,8 @@ def _search_along(
                 while waiting > 0:
                     waiting -= 1
                     level, group = stack[waiting] >> _LEVEL, stack[waiting] & ((np.int64(1) << _LEVEL) - 1)
-                    at = levels[level] + group * LANES
-                    lanes = _near_boxes(tree.boxes, tree.worlds, at, query, ring, bound)
+                    first = levels[level] + group * LANES
+                    lanes = _near_boxes(tree.boxes, tree.worlds, first, query, ring, bound)
                     tests += LANES * (1 + count_lanes(lanes) * (level == 0))
                     while lanes != 0:
                         child = group * LANES + lowest_lane(lanes)
@@ -514,35 +525,28 @@ def _search_along(
             usual = farthest if sure or usual == np.inf else usual + _NEWEST * (farthest - usual)
         before, world, last = point, env, i
         row = unsigned(i)
-        some = np.int64(0)
+        written = np.int64(0)
         for k in range(held):
             if near_distances[0, k] <= r:
                 ids[row, k] = near_ids[0, k]
                 distances[row, k] = near_distances[0, k]
-                some += 1
-        for k in range(some, ids.shape[1]):
+                written += 1
+        for k in range(written, ids.shape[1]):
             ids[row, k] = -1
             distances[row, k] = np.inf
     return tests
 
 
 @jit
-def search_points(
-    tree, count, scale, r, points, others, sorted_queries, known, keys, begin, end, wanted, scratch, ids,
-    distances,
-):  # fmt: skip
+def search_points(search, begin, end, scratch, ids, distances):
     """The nearest of the query points ``begin .. end - 1`` along the curve; how many comparisons were made.
 
-    ``points`` and ``others`` are the query points and those that the ``tree`` holds ``count`` of, as they
-    came, ``known`` and ``keys`` where these and the queries are along the curve, empty if both are the same,
-    ``r`` the largest distance that counts.  ``wanted`` is how many of each; the columns of ``ids`` and
-    ``distances`` beyond become -1 and inf.
+    The columns of ``ids`` and ``distances`` beyond those wanted become -1 and inf.
     """
-    fixed = tree, count, scale, r, points, others, sorted_queries, known, keys, begin, end, wanted
     # With a constant in place of this condition the search among points takes 15 % less.
-    if tree.points.columns.shape[0] > points.shape[1]:
-        return _search_along(*fixed, scratch, ids, distances, True)
-    return _search_along(*fixed, scratch, ids, distances, False)
+    if search.tree.points.columns.shape[0] > search.points.shape[1]:
+        return _search_along(search, begin, end, scratch, ids, distances, True)
+    return _search_along(search, begin, end, scratch, ids, distances, False)
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -559,7 +563,7 @@ def nearest_in_tree(tree, n, around, values, k, r):
 
     One point after the other, -1 and inf where there are fewer; ``n`` points are in the tree.
     """
-    columns, own, boxes, levels = tree.points.columns, tree.points.own, tree.boxes, tree.levels
+    columns, point_ids, boxes, levels = tree.points.columns, tree.points.ids, tree.boxes, tree.levels
     kind, dim, squares = columns.dtype.type, columns.shape[0], one_row(LANES, columns.dtype)
     point, other = one_row(columns.shape[0], columns.dtype), one_row(columns.shape[0], columns.dtype)
     m, reach, sound = values.shape[0], kind(r), r >= 0
@@ -580,25 +584,27 @@ def nearest_in_tree(tree, n, around, values, k, r):
                 continue
             level, group = groups[waiting] >> _LEVEL, groups[waiting] & ((np.int64(1) << _LEVEL) - 1)
             if level < 0:
-                near = bits(squares_of_ways(columns, group * LANES, point, 0, around) <= splat(bound))
-                near &= (1 << min(n - group * LANES, LANES)) - 1
-                while near != 0:
-                    at = group * LANES + lowest_lane(near)
-                    near &= near - 1
+                near_bits = bits(squares_of_ways(columns, group * LANES, point, 0, around) <= splat(bound))
+                near_bits &= (1 << min(n - group * LANES, LANES)) - 1
+                while near_bits != 0:
+                    column = group * LANES + lowest_lane(near_bits)
+                    near_bits &= near_bits - 1
                     for axis in range(dim):  # as it came, it lies elsewhere in memory
-                        other[0, axis] = columns[axis, at]
+                        other[0, axis] = columns[axis, column]
                     d = distance(point, other, 0, 0, around)
                     if d <= reach:
-                        count = insert_nearest(ids, distances, turn, k, count, np.int64(own[0, at]), d)
+                        count = insert_nearest(
+                            ids, distances, turn, k, count, np.int64(point_ids[0, column]), d
+                        )
                         if count == k:
                             farthest = distances[turn, k - 1]
                             bound = min(bound, safe_bound(columns, farthest * farthest))
                 continue
-            at, some = levels[level] + group * LANES, splat(kind(np.inf))
-            near = _squares_of_boxes(boxes, at, place, ring)
-            store(squares, 0, 0, near)
+            node, infinite = levels[level] + group * LANES, splat(kind(np.inf))
+            box_squares = _squares_of_boxes(boxes, node, place, ring)
+            store(squares, 0, 0, box_squares)
             # Boxes that hold nothing are infinitely far away, which an infinite bound would let pass.
-            lanes, first = bits((near <= splat(bound)) & (load(boxes, 0, at) < some)), waiting
+            lanes, first = bits((box_squares <= splat(bound)) & (load(boxes, 0, node) < infinite)), waiting
             while lanes != 0:
                 lane = lowest_lane(lanes)
                 lanes &= lanes - 1

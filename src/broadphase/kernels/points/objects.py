@@ -81,7 +81,7 @@ def _take_bounds(out, row, kind, reach):
 
 
 @inline
-def _read(things, at, measured, name, known, kind, reach):
+def _read(things, path, measured, name, known, kind, reach):
     """Columns of all things, and after them NaN, which is near nothing; and whether all are understood."""
     how, how_measured, width, height = known
     n = np.int64(length_of(things))
@@ -92,9 +92,9 @@ def _read(things, at, measured, name, known, kind, reach):
             return out, False
         place = thing
         if how == NAMED:
-            place = attribute(thing, at)
+            place = attribute(thing, path)
         elif how == DOTTED:
-            place = _follow(thing, at)
+            place = _follow(thing, path)
         fits = is_there(place)
         if fits:
             out[2, row], out[3, row] = width, height
@@ -123,13 +123,13 @@ def _near_lanes(a, i, b, j):
 
 
 @inline
-def _append_near(ones, i, targets, near, count, order, found):
+def _append_near(ones, i, targets, numbers, count, order, found):
     """Append object i and then one that is near, for each; or these alone to the list of object i."""
     one = item(ones if order == TOUCHING else found, i)
     if order != TOUCHING:
-        append_items(one, targets, near, count)
-    for at in range(count if order == TOUCHING else 0):
-        target = item(targets, np.int64(near[at]))
+        append_items(one, targets, numbers, count)
+    for k in range(count if order == TOUCHING else 0):
+        target = item(targets, np.int64(numbers[k]))
         append(found, one)
         append(found, target)
         drop(target)
@@ -137,15 +137,15 @@ def _append_near(ones, i, targets, near, count, order, found):
 
 
 @holds_gil
-@objects("things", "at", "measured", "name", "others", "other_at", "other_measured", "other_name")
+@objects("things", "path", "measured", "name", "others", "other_path", "other_measured", "other_name")
 @objects("ones", "targets", "found")
 def near_objects(
-    things, at, measured, name, known, others, other_at, other_measured, other_name, other_known,
+    things, path, measured, name, known, others, other_path, other_measured, other_name, other_known,
     rule, ones, targets, found,
 ):  # fmt: skip
     """Find objects that overlap or are nearer than a margin; whether all are understood.
 
-    ``at`` is the attribute of things that is their centre or rectangle, or the attributes that lead there;
+    ``path`` is the attribute of things that is their centre or rectangle, or the attributes that lead there;
     ``name`` is that with radius or sides, unless ``measured`` are these, or all have the same.  ``known``
     says how each is read: ``how, how_measured, width, height``.  The ``rule`` is ``kind, among, margin,
     order``; ``among``: pairs ``i < j`` of things.
@@ -156,20 +156,20 @@ def near_objects(
     kind, among, margin, order = rule
     n, m = np.int64(length_of(things)), np.int64(length_of(others))
     reach = 0.5 * margin
-    a, fits = _read(things, at, measured, name, known, kind, reach)
+    a, fits = _read(things, path, measured, name, known, kind, reach)
     b = a
     if fits and not among:
-        b, fits = _read(others, other_at, other_measured, other_name, other_known, kind, reach)
+        b, fits = _read(others, other_path, other_measured, other_name, other_known, kind, reach)
     if not fits:
         return False
     numbers, distances = np.empty(m, np.int32), np.empty(m)
     for i in range(n):
         count = np.int64(0)
         for j in range(i + 1 if among else 0, m, LANES):
-            near = _near_lanes(a, i, b, j)
-            while near != 0:
-                k = j + lowest_lane(near)
-                near &= near - 1
+            near_bits = _near_lanes(a, i, b, j)
+            while near_bits != 0:
+                k = j + lowest_lane(near_bits)
+                near_bits &= near_bits - 1
                 across = max(a[0, i] - b[2, k], b[0, k] - a[2, i])
                 down = max(a[1, i] - b[3, k], b[1, k] - a[3, i])
                 distance = double_length(max(across, 0.0), max(down, 0.0), 0.0)

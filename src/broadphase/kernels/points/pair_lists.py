@@ -3,6 +3,8 @@
 A list is two arrays of row numbers, ``i`` and ``j``.  Sums add up in the order of the list.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from broadphase.kernels.arrays.passes import PIECE, answers, answers_at
@@ -24,40 +26,40 @@ from broadphase.kernels.points.lattice import farthest_folded
 @jit
 def count_both(i, j, begin, end, part, counts):
     """Add to ``counts[part, row]`` in how many of the pairs each row is."""
-    for at in range(begin, end):
-        counts[part, unsigned(i[at])] += 1
-        counts[part, unsigned(j[at])] += 1
-        if not answers_at(at):
+    for pair in range(begin, end):
+        counts[part, unsigned(i[pair])] += 1
+        counts[part, unsigned(j[pair])] += 1
+        if not answers_at(pair):
             break
 
 
 @jit
-def put_both(
-    i, j, distances, offsets, shifts, begin, end, part, ends, columns, values, ways, steps
-):  # fmt: skip
+def put_both(pairs, begin, end, part, ends, out):
     """Write pairs into the rows of both points; sorted pairs give sorted rows.  ``ends[part]`` advance.
 
-    ``offsets`` and ``shifts`` may have no rows; their signs are those of the direction.
+    ``pairs`` are ``i, j, distance, offset, shift``, and ``out`` takes all but the first for both directions.
+    Offsets and shifts may have no rows; their signs are those of the direction.
     """
+    (i, j, distances, offsets, shifts), (columns, values, ways, steps) = pairs, out
     dim = offsets.shape[1] if offsets.shape[0] > 0 else 0
     axes = shifts.shape[1] if shifts.shape[0] > 0 else 0
-    for at in range(begin, end):
-        ahead = j[min(at + AHEAD, end - 1)]
+    for pair in range(begin, end):
+        ahead = j[min(pair + AHEAD, end - 1)]
         prefetch(ends, part, ahead)
-        a, b = unsigned(i[at]), unsigned(j[at])
+        a, b = unsigned(i[pair]), unsigned(j[pair])
         first = unsigned(ends[part, a])
         ends[part, a] += 1
         second = unsigned(ends[part, b])  # afterwards: a point may be near an image of itself
         ends[part, b] += 1
-        columns[first], columns[second] = j[at], i[at]
-        values[first] = values[second] = distances[at]
+        columns[first], columns[second] = j[pair], i[pair]
+        values[first] = values[second] = distances[pair]
         for axis in range(dim):
-            way = offsets[at, axis]
+            way = offsets[pair, axis]
             ways[first, axis], ways[second, axis] = way, -way
         for axis in range(axes):
-            step = shifts[at, axis]
+            step = shifts[pair, axis]
             steps[first, axis], steps[second, axis] = step, -step
-        if not answers_at(at):
+        if not answers_at(pair):
             break
 
 
@@ -67,8 +69,8 @@ def put_both(
 
 @always_inline
 def _add_columns(i, j, values, along, of_points, vectors, sign, begin, end, sums, width):
-    for at in range(begin, end):
-        a, b, row = unsigned(i[at]), unsigned(j[at]), unsigned(at)
+    for pair in range(begin, end):
+        a, b, row = unsigned(i[pair]), unsigned(j[pair]), unsigned(pair)
         of_first, of_second = (b, a) if of_points else (row, row)
         for k in range(width):
             value = values[of_first, 0] * along[row, k] if vectors else values[of_first, k]
@@ -125,6 +127,17 @@ def add_pairs(i, j, values, along, of_points, sign, begin, end, sums):
 # Pairs of points and images that are near.
 
 
+class Images(NamedTuple):
+    """Images of points that are searched among."""
+
+    source: Any
+    """The row of each image."""
+    steps: Any
+    """The shift of each."""
+    first: int
+    """Images begin here; there may be none."""
+
+
 @always_inline
 def _shift(spots, other_spots, steps, a, b, image, axis):
     """By how many vectors an image of row ``b`` is shifted: one of the images, or the nearest."""
@@ -136,33 +149,33 @@ def _shift(spots, other_spots, steps, a, b, image, axis):
 
 
 @jit
-def keep_images(
-    points, others, cell, spots, other_spots, source, steps, first_image, i, at, r, strict,
-    begin, end, place, columns, distances, offsets, shifts,
-):  # fmt: skip
+def keep_images(space, spots, images, i, neighbors, reach, begin, end, place, out):
     """Write the pairs that are near from ``place`` on; returns where they end.
 
-    What ``at`` numbers are the others, and from ``first_image`` on images: ``source`` are their rows,
-    ``steps`` their shifts.  ``spots`` are the cells in which points lie, then where in these, in units of the
-    vectors.
+    What ``neighbors`` numbers are the others, and then images.  The ``space`` has the vectors of the cell.
+    ``spots`` are, for the points and the others, the cells in which they lie, then where in these, in units
+    of the vectors.  ``reach`` is the distance, and whether pairs at it do not count.  ``out`` are both
+    numbers as two rows, distances, offsets and shifts.
     """
+    (points, others, cell), (point_spots, other_spots), (r, strict) = space, spots, reach
+    (source, steps, first_image), (columns, distances, offsets, shifts) = images, out
     dim = points.shape[1]
     last = dim - 1
     for row in range(begin, end):
-        next_row = min(np.int64(at[min(row + AHEAD, end - 1)]), others.shape[0] - 1)
+        next_row = min(np.int64(neighbors[min(row + AHEAD, end - 1)]), others.shape[0] - 1)
         prefetch(others, next_row, 0)
         prefetch(other_spots, next_row, 0)
-        a, b = np.int64(i[row]), np.int64(at[row])
+        a, b = np.int64(i[row]), np.int64(neighbors[row])
         image = b - first_image
         if image >= 0:
             b = np.int64(source[image])
-        ahead = _shift(spots, other_spots, steps, a, b, image, 0)
-        aside = _shift(spots, other_spots, steps, a, b, image, 1)
+        ahead = _shift(point_spots, other_spots, steps, a, b, image, 0)
+        aside = _shift(point_spots, other_spots, steps, a, b, image, 1)
         x = others[b, 0] - points[a, 0] + (ahead * cell[0, 0] + aside * cell[1, 0])
         y = others[b, 1] - points[a, 1] + (ahead * cell[0, 1] + aside * cell[1, 1])
         z = 0.0
         if dim == 3:
-            above = _shift(spots, other_spots, steps, a, b, image, last)
+            above = _shift(point_spots, other_spots, steps, a, b, image, last)
             x, y = x + above * cell[last, 0], y + above * cell[last, 1]
             z = others[b, last] - points[a, last]
             z += ahead * cell[0, last] + aside * cell[1, last] + above * cell[last, last]
@@ -182,19 +195,20 @@ def keep_images(
 
 
 @jit
-def keep_near(points, others, around, i, j, radii, other_radii, r, begin, end, place, columns, distances):
+def keep_near(space, i, j, radii, r, begin, end, place, columns, distances):
     """Write those of the pairs that are within ``r``, or the sum of their radii, from ``place`` on.
 
     Their numbers become the rows of ``columns``.  Returns where they end.
     """
+    (points, others, around), (point_radii, other_radii) = space, radii
     limit = points.dtype.type(r)
-    mixed, lattice, dim = radii.shape[0] > 0, around.shape[0] > 3, points.shape[1]
+    mixed, lattice, dim = point_radii.shape[0] > 0, around.shape[0] > 3, points.shape[1]
     folded = farthest_folded(around, dim) if lattice else points.dtype.type(0)
-    for at in range(begin, end):
-        prefetch(others, j[min(at + AHEAD, end - 1)], 0)
-        a, b = unsigned(i[at]), unsigned(j[at])
+    for pair in range(begin, end):
+        prefetch(others, j[min(pair + AHEAD, end - 1)], 0)
+        a, b = unsigned(i[pair]), unsigned(j[pair])
         if mixed:
-            limit = radii[a] + other_radii[b]
+            limit = point_radii[a] + other_radii[b]
         if lattice:
             x, y, z = others[b, 0] - points[a, 0], others[b, 1] - points[a, 1], points.dtype.type(0)
             if dim == 3:
@@ -205,9 +219,9 @@ def keep_near(points, others, around, i, j, radii, other_radii, r, begin, end, p
         else:
             apart = distance(points, others, a, b, around)
         # Written in any case, and kept if near: a wrong guess would take longer.
-        columns[0, place], columns[1, place], distances[place] = i[at], j[at], apart
+        columns[0, place], columns[1, place], distances[place] = i[pair], j[pair], apart
         place += apart <= limit
-        if not answers_at(at):
+        if not answers_at(pair):
             break
     return place
 
@@ -216,10 +230,10 @@ def keep_near(points, others, around, i, j, radii, other_radii, r, begin, end, p
 def match_rows(i, j, old_i, old_j, old, begin, end, rows):
     """Write the row of each pair in another list, or -1; both are sorted, and ``old`` is where to begin."""
     last = old_i.shape[0]
-    for at in range(begin, end):
-        a, b = i[at], j[at]
+    for pair in range(begin, end):
+        a, b = i[pair], j[pair]
         while old < last and (old_i[old] < a or (old_i[old] == a and old_j[old] < b)):
             old += 1
-        rows[at] = old if old < last and old_i[old] == a and old_j[old] == b else -1
-        if not answers_at(at):
+        rows[pair] = old if old < last and old_i[old] == a and old_j[old] == b else -1
+        if not answers_at(pair):
             break

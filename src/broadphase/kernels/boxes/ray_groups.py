@@ -17,20 +17,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from broadphase.kernels.boxes.queries import ray_distance, write_normal
+from broadphase.kernels.boxes.worlds import FEW, NOTHING, rounded_down
 from broadphase.kernels.machine.jit import always_inline, common, inline, jit
 from broadphase.kernels.machine.memory import few, some_rows, with_columns
 from broadphase.kernels.machine.simd import (
     LANES,
+    absolute,
     bits,
     larger,
     load,
     lowest_lane,
+    root,
+    select,
     smaller,
     splat,
     store,
 )
-from broadphase.kernels.points.distance import chosen, over, plus, root, size, times
-from broadphase.kernels.points.worlds import FEW, NOTHING, rounded_down
 from broadphase.kernels.shapes.queries import ray_of
 from broadphase.kernels.shapes.table import CIRCLE, POLYGON
 
@@ -125,16 +127,16 @@ def _read_directions(rays, dim, group, begin, count, rough):
     first = group * rays.steps[2] + begin * rays.steps[3]
     _read(rays.directions, dim, first, rays.steps[3], count, rough, 2 * dim, 0)
     x, y, z = load(rough, 2 * dim, 0), load(rough, 2 * dim + 1, 0), load(rough, 3 * dim - 1, 0)
-    total = plus(times(x, x), times(y, y))
+    total = x * x + y * y
     if dim == 3:
-        total = plus(total, times(z, z))
+        total = total + z * z
     length, large = root(total), splat(_LARGE)
-    x, y, z = over(length, x), over(length, y), over(length, z)
+    x, y, z = length / x, length / y, length / z
     store(rough, 2 * dim, 0, x)
     store(rough, 2 * dim + 1, 0, y)
     if dim == 3:
         store(rough, 3 * dim - 1, 0, z)
-    sound = bits((size(x) <= large) & (size(y) <= large)) & bits(size(z) <= large)
+    sound = bits((absolute(x) <= large) & (absolute(y) <= large)) & bits(absolute(z) <= large)
     return sound & bits((splat(_SMALL) <= length) & (length <= large))
 
 
@@ -148,7 +150,7 @@ def _read_origins(rays, dim, group, begin, count, rough):
         _read(rays.origins, dim, first, rays.steps[1], count, rough, 0, 1)
         _read(rays.origins, dim, first, rays.steps[1], count, rough, dim, -1)
     for axis in range(dim):
-        sound &= bits(size(load(rough, axis, 0)) <= large)
+        sound &= bits(absolute(load(rough, axis, 0)) <= large)
     return sound
 
 
@@ -157,22 +159,22 @@ def _times(columns, slot, rough, below, axis):
     """When the rays enter and leave a box on an axis; in turn where they go down."""
     dim = columns.shape[0] // 2
     rate = load(rough, 2 * dim + axis, 0)
-    one = times(splat(columns[axis, slot]) - load(rough, axis, 0), rate)
-    other = times(splat(columns[dim + axis, slot]) - load(rough, below + axis, 0), rate)
+    one = (splat(columns[axis, slot]) - load(rough, axis, 0)) * rate
+    other = (splat(columns[dim + axis, slot]) - load(rough, below + axis, 0)) * rate
     return smaller(one, other), larger(one, other)
 
 
 @always_inline
 def _keys(columns, slot, rough, below, limit):
     """A time for each ray that is not above that of the exact test of a box; inf where it misses."""
-    near, far = _times(columns, slot, rough, below, 0)
-    other_near, other_far = _times(columns, slot, rough, below, 1)
-    near, far = larger(near, other_near), smaller(far, other_far)
+    enters, leaves = _times(columns, slot, rough, below, 0)
+    other_enters, other_leaves = _times(columns, slot, rough, below, 1)
+    enters, leaves = larger(enters, other_enters), smaller(leaves, other_leaves)
     if columns.shape[0] == 6:
-        other_near, other_far = _times(columns, slot, rough, below, 2)
-        near, far = larger(near, other_near), smaller(far, other_far)
-    near, far = larger(times(near, splat(_LESS)), splat(np.float32(0))), smaller(far, splat(limit))
-    return chosen(near <= far, smaller(near, splat(_LAST)), splat(np.float32(np.inf)))
+        other_enters, other_leaves = _times(columns, slot, rough, below, 2)
+        enters, leaves = larger(enters, other_enters), smaller(leaves, other_leaves)
+    enters, leaves = larger(enters * splat(_LESS), splat(np.float32(0))), smaller(leaves, splat(limit))
+    return select(enters <= leaves, smaller(enters, splat(_LAST)), splat(np.float32(np.inf)))
 
 
 @always_inline
@@ -183,13 +185,13 @@ def _keys_of_circle(columns, slot, rough, slack, limit):
     x = splat(half * (left + right)) - load(rough, 0, 0)
     y = splat(half * (top + bottom)) - load(rough, 1, 0)
     dx, dy = load(rough, 6, 0), load(rough, 7, 0)
-    across, along = times(x, dy) - times(y, dx), plus(times(x, dx), times(y, dy))
-    radius = plus(splat(half * (right - left)), slack)
-    square = times(radius - across, plus(radius, across))
+    across, along = x * dy - y * dx, x * dx + y * dy
+    radius = splat(half * (right - left)) + slack
+    square = (radius - across) * (radius + across)
     chord = root(larger(square, zero))
-    near, far = along - chord - slack, plus(plus(along, chord), slack)
-    missed = (square < zero) | (far < zero) | (splat(limit) < near)
-    return chosen(missed, splat(np.float32(np.inf)), larger(near, zero))
+    enters, leaves = along - chord - slack, along + chord + slack
+    missed = (square < zero) | (leaves < zero) | (splat(limit) < enters)
+    return select(missed, splat(np.float32(np.inf)), larger(enters, zero))
 
 
 @always_inline
@@ -200,15 +202,15 @@ def _keys_of_segment(columns, slot, rough, slack, limit, rising):
     x, end_x = splat(left) - load(rough, 0, 0), splat(right) - load(rough, 0, 0)
     y = splat(top if rising else bottom) - load(rough, 1, 0)
     end_y = splat(bottom if rising else top) - load(rough, 1, 0)
-    across, end_across = times(x, dy) - times(y, dx), times(end_x, dy) - times(end_y, dx)
-    along, end_along = plus(times(x, dx), times(y, dy)), plus(times(end_x, dx), times(end_y, dy))
-    slope = over(end_along - along, across - end_across)
+    across, end_across = x * dy - y * dx, end_x * dy - end_y * dx
+    along, end_along = x * dx + y * dy, end_x * dx + end_y * dy
+    slope = (end_along - along) / (across - end_across)
     least = smaller(along, end_along) - slack
-    near = plus(along, times(across, slope)) - times(plus(slack, slack), plus(splat(_ONE), size(slope)))
-    near = larger(near, least)
+    enters = along + across * slope - (slack + slack) * (splat(_ONE) + absolute(slope))
+    enters = larger(enters, least)
     missed = (slack < smaller(across, end_across)) | (larger(across, end_across) < zero - slack)
-    beyond = (larger(along, end_along) < zero - slack) | (splat(limit) < near)
-    return chosen(missed | beyond, splat(np.float32(np.inf)), larger(near, zero))
+    beyond = (larger(along, end_along) < zero - slack) | (splat(limit) < enters)
+    return select(missed | beyond, splat(np.float32(np.inf)), larger(enters, zero))
 
 
 @always_inline
@@ -216,12 +218,12 @@ def _keys_of_shape(worlds, table, slot, rough, below, limit):
     """`_keys` for what lies in a slot: sharper for circles and segments than for their bounds."""
     row, columns = worlds.names[0, slot], worlds.columns
     reach = abs(columns[0, slot]) + abs(columns[1, slot]) + abs(columns[2, slot]) + abs(columns[3, slot])
-    slack = plus(load(rough, 8, 0), splat(_SLACK * reach))
+    slack = load(rough, 8, 0) + splat(_SLACK * reach)
     if table.kinds[row] == CIRCLE:
         return _keys_of_circle(columns, slot, rough, slack, limit)
     if table.kinds[row] == POLYGON and table.counts[row] == 2 and table.width[row] == 0.0:
-        points, at = table.points, table.starts[row]
-        rising = (points[at + 1, 0] < points[at, 0]) == (points[at + 1, 1] < points[at, 1])
+        points, first = table.points, table.starts[row]
+        rising = (points[first + 1, 0] < points[first, 0]) == (points[first + 1, 1] < points[first, 1])
         return _keys_of_segment(columns, slot, rough, slack, limit, rising)
     return _keys(columns, slot, rough, below, limit)
 
@@ -250,12 +252,14 @@ def _compare(worlds, table, world, base, number, rays, found):
                 key = _keys(columns, slot, rough, below, limit)
             else:
                 key = _keys_of_shape(worlds, table, slot, rough, below, limit)
-            here = splat(np.float32(number + slot - base))
+            box_number = splat(np.float32(number + slot - base))
             if ignores:
-                own = load(owns, 0, 0)
-                key = chosen((own <= here) & (here <= own), splat(np.float32(np.inf)), key)
+                ignored = load(owns, 0, 0)
+                key = select(
+                    (ignored <= box_number) & (box_number <= ignored), splat(np.float32(np.inf)), key
+                )
             second = smaller(larger(key, best), second)
-            which = chosen(key < best, here, which)
+            which = select(key < best, box_number, which)
             best = smaller(key, best)
     return best, second, which
 
@@ -272,15 +276,15 @@ def _compare_all(worlds, table, world, bases, rough, below, limit, ignores, owns
 
 
 @always_inline
-def _between(worlds, boxes, slot, axis, at, step):
+def _between(worlds, boxes, slot, axis, origin, step):
     """When a ray enters and leaves the box of a slot on an axis, as `ray_distance` has it."""
-    dim, at = boxes.shape[1] // 2, np.float64(at)
+    dim, origin = boxes.shape[1] // 2, np.float64(origin)
     if boxes.itemsize == 4:  # what was just compared: a box elsewhere in memory takes 100 ns
         low, high = worlds.columns[axis, slot], worlds.columns[dim + axis, slot]
     else:
         row = worlds.names[0, slot]
         low, high = boxes[row, axis], boxes[row, dim + axis]
-    one, other = (low - at) / step, (high - at) / step
+    one, other = (low - origin) / step, (high - origin) / step
     return min(one, other), max(one, other)
 
 
@@ -314,10 +318,10 @@ def _write_owns(worlds, slots, ignored, ray, count, world, bases, owns):
     """Write the numbers of the boxes that rays pass through, as `_compare` has them; -1 for none."""
     tops, names, shared = worlds.tops, worlds.names, worlds.shared
     for k in range(LANES):
-        own = ignored[ray + min(k, count - 1)]
-        slot = slots[own] if 0 <= own < slots.shape[0] else np.int64(-1)
+        ignored_id = ignored[ray + min(k, count - 1)]
+        slot = slots[ignored_id] if 0 <= ignored_id < slots.shape[0] else np.int64(-1)
         number = np.float32(-1)
-        if 0 <= slot < names.shape[1] and names[0, slot] == own:
+        if 0 <= slot < names.shape[1] and names[0, slot] == ignored_id:
             if bases[0] <= slot < tops[world, 1]:
                 number = np.float32(slot - bases[0])
             elif bases[1] <= slot < tops[shared, 1]:
@@ -335,15 +339,15 @@ def _enter_box(boxes, slot, search, place, unit, with_normal):
     in_z, out_z = in_x, out_x
     if boxes.shape[1] == 6:
         in_z, out_z = _between(worlds, boxes, slot, 2, origins[place, 2], z)
-    near, far = max(in_x, in_y, in_z), min(out_x, out_y, out_z)
-    if not (near <= far and near <= max_distance and far >= 0.0 and near < np.inf):
+    enters, leaves = max(in_x, in_y, in_z), min(out_x, out_y, out_z)
+    if not (enters <= leaves and enters <= max_distance and leaves >= 0.0 and enters < np.inf):
         return -1.0, 0.0, 0.0, 0.0
     nx = ny = nz = 0.0
-    if with_normal and near >= 0.0:
-        nx = -math.copysign(1.0, x) if in_x == near else 0.0
-        ny = -math.copysign(1.0, y) if in_y == near and nx == 0.0 else 0.0
+    if with_normal and enters >= 0.0:
+        nx = -math.copysign(1.0, x) if in_x == enters else 0.0
+        ny = -math.copysign(1.0, y) if in_y == enters and nx == 0.0 else 0.0
         nz = -math.copysign(1.0, z) if nx == ny == 0.0 else 0.0
-    return max(near, 0.0), nx, ny, nz
+    return max(enters, 0.0), nx, ny, nz
 
 
 @always_inline
@@ -375,15 +379,15 @@ def _compare_again(boxes, table, search, world, group, first_ray, again, out):
     for part in range(2 if world != shared else 1):
         searched = world if part == 0 else shared
         for top in range(tops[searched, 0], tops[searched, 1]):
-            name, at, end_at = names[0, top], np.int64(top), np.int64(top + 1)
+            name, begin, end = names[0, top], np.int64(top), np.int64(top + 1)
             if name == NOTHING:
                 break
             if name < 0:  # around `LANES` boxes
-                at, end_at = np.int64(~name), np.int64(~name)
+                begin, end = np.int64(~name), np.int64(~name)
                 key = _keys(worlds.columns, top, rough, below, limit)
                 if (bits(key <= load(bests, 0, 0)) & bits(key <= last) & left) | unsound != 0:
-                    end_at += LANES
-            for slot in range(at, end_at):
+                    end += LANES
+            for slot in range(begin, end):
                 row = names[0, slot]
                 if row == NOTHING:
                     break
@@ -459,14 +463,14 @@ def _first_hits(boxes, table, search, slots, begin, end, out):
                     units[0, k], units[1, k], units[2, k] = _unit_of(rays, group, first_ray + k)
                 if table is not None:
                     for axis in range(2):
-                        store(rough, 6 + axis, 0, over(splat(_ONE), load(rough, 4 + axis, 0)))
+                        store(rough, 6 + axis, 0, splat(_ONE) / load(rough, 4 + axis, 0))
             if dim == 2:
                 known = sound & _read_origins(rays, 2, group, first_ray, count, rough)
             else:
                 known = sound & _read_origins(rays, 3, group, first_ray, count, rough)
             if table is not None:
-                reach = plus(size(load(rough, 0, 0)), size(load(rough, 1, 0)))
-                store(rough, 8, 0, plus(times(reach, splat(_SLACK)), splat(_TINY)))
+                reach = absolute(load(rough, 0, 0)) + absolute(load(rough, 1, 0))
+                store(rough, 8, 0, reach * splat(_SLACK) + splat(_TINY))
             if ignores:
                 _write_owns(worlds, slots, rays.ignored, base, count, world, bases, owns)
             found = _compare_all(worlds, table, world, bases, rough, below, limit, ignores, owns)

@@ -31,16 +31,18 @@ from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.memory import few, one_row, some_rows
 from broadphase.kernels.machine.simd import (
     LANES,
+    absolute,
     bits,
     larger,
     load,
     lowest_lane,
+    root,
+    select,
     smaller,
+    smallest,
     splat,
     store,
 )
-from broadphase.kernels.points.distance import chosen, over, plus, root, size, smallest, times
-from broadphase.kernels.points.nearest_points import enclose
 
 # With 32 to 64 boxes a world its nodes cost twice as much as all its boxes; from 128 to 256 rays would gain
 # from more, and box queries and the nearest from less.
@@ -88,6 +90,17 @@ def whole(count):
     return (count + LANES - 1) // LANES * LANES
 
 
+@inline
+def enclose(columns, highs, first, last, boxes, node):
+    """Write the box around the columns ``first .. last - 1``; upper edges are the rows from ``highs`` on."""
+    dim = boxes.shape[0] // 2
+    for axis in range(dim):
+        low, high = columns[axis, first], columns[highs + axis, first]
+        for k in range(first + 1, last):
+            low, high = min(low, columns[axis, k]), max(high, columns[highs + axis, k])
+        boxes[axis, node], boxes[dim + axis, node] = low, high
+
+
 @jit
 def lay_worlds(boxes, ids, starts, firsts, begin, end, columns, names, tops, slots):
     """Write the worlds ``begin .. end - 1``, and the slot of each id; returns how wide the lowest nodes are.
@@ -101,39 +114,39 @@ def lay_worlds(boxes, ids, starts, firsts, begin, end, columns, names, tops, slo
             checked = starts[w]
             if not goes_on():
                 break
-        base = at = firsts[w]
+        base = slot = firsts[w]
         for k in range(starts[w], starts[w + 1]):
             i = ids[k]
-            _put_box(boxes, i, columns, at)
-            slots[i] = at
-            names[0, at] = i
-            at += 1
-        at = base + whole(at - base)
-        while at - base > FEW:
-            below, base = base, at
+            _put_box(boxes, i, columns, slot)
+            slots[i] = slot
+            names[0, slot] = i
+            slot += 1
+        slot = base + whole(slot - base)
+        while slot - base > FEW:
+            below, base = base, slot
             for node in range((base - below) // LANES):
                 first = below + node * LANES
-                enclose(columns, dim, first, first + LANES, columns, at)
+                enclose(columns, dim, first, first + LANES, columns, slot)
                 for axis in range(dim if below == firsts[w] else 0):
-                    side = np.float64(columns[dim + axis, at]) - np.float64(columns[axis, at])
+                    side = np.float64(columns[dim + axis, slot]) - np.float64(columns[axis, slot])
                     width += side if side < np.inf else 0.0
-                names[0, at] = ~first
-                at += 1
-            at = base + whole(at - base)
-        tops[w, 0], tops[w, 1] = base, at
+                names[0, slot] = ~first
+                slot += 1
+            slot = base + whole(slot - base)
+        tops[w, 0], tops[w, 1] = base, slot
     return width
 
 
 @inline
-def _put_box(boxes, i, columns, at):
+def _put_box(boxes, i, columns, slot):
     """Write box ``i`` into a slot, rounded outward."""
     dim = boxes.shape[1] // 2
     for axis in range(dim):
         low, high = boxes[i, axis], boxes[i, dim + axis]
         if boxes.itemsize == 4:
-            columns[axis, at], columns[dim + axis, at] = low, high
+            columns[axis, slot], columns[dim + axis, slot] = low, high
         else:
-            columns[axis, at], columns[dim + axis, at] = rounded_down(low), -rounded_down(-high)
+            columns[axis, slot], columns[dim + axis, slot] = rounded_down(low), -rounded_down(-high)
 
 
 @jit
@@ -141,18 +154,18 @@ def follow(boxes, ids, slots, starts, firsts, columns):
     """Write the boxes of some ids again, and make the bounding boxes around them large enough."""
     dim = boxes.shape[1] // 2
     for k in range(ids.shape[0]):
-        at = slots[ids[k]]
-        _put_box(boxes, ids[k], columns, at)
-        world = np.searchsorted(firsts, at, "right") - 1
+        slot = slots[ids[k]]
+        _put_box(boxes, ids[k], columns, slot)
+        world = np.searchsorted(firsts, slot, "right") - 1
         while starts[world] == starts[world + 1]:  # it begins where the next does
             world -= 1
         base, size = firsts[world], whole(starts[world + 1] - starts[world])
         while size > FEW:
-            above = base + size + (at - base) // LANES
+            above = base + size + (slot - base) // LANES
             for axis in range(dim):
-                columns[axis, above] = min(columns[axis, above], columns[axis, at])
-                columns[dim + axis, above] = max(columns[dim + axis, above], columns[dim + axis, at])
-            base, at, size = base + size, above, whole(size // LANES)
+                columns[axis, above] = min(columns[axis, above], columns[axis, slot])
+                columns[dim + axis, above] = max(columns[dim + axis, above], columns[dim + axis, slot])
+            base, slot, size = base + size, above, whole(size // LANES)
 
 
 @jit
@@ -212,21 +225,21 @@ def _prepare(rays, begin, end, exact, rough):
             exact[column, k] = rays[q, column]
     for k in range(0, BLOCK, LANES):
         x, y, z = load(exact, dim, k), load(exact, dim + 1, k), load(exact, 2 * dim - 1, k)
-        largest = larger(larger(size(x), size(y)), size(z))
-        x, y = over(x, largest), over(y, largest)
-        total = plus(times(x, x), times(y, y))
+        largest = larger(larger(absolute(x), absolute(y)), absolute(z))
+        x, y = x / largest, y / largest
+        total = x * x + y * y
         if dim == 3:
-            z = over(z, largest)
-            total = plus(total, times(z, z))
+            z = z / largest
+            total = total + z * z
         length = root(total)
-        store(exact, dim, k, over(x, length))
-        store(exact, dim + 1, k, over(y, length))
+        store(exact, dim, k, x / length)
+        store(exact, dim + 1, k, y / length)
         if dim == 3:
-            store(exact, dim + 2, k, over(z, length))
+            store(exact, dim + 2, k, z / length)
     for axis in range(dim):
         for k in range(BLOCK):
-            at, step = exact[axis, k], exact[dim + axis, k]
-            above, below = -rounded_down(-at), rounded_down(at)
+            origin, step = exact[axis, k], exact[dim + axis, k]
+            above, below = -rounded_down(-origin), rounded_down(origin)
             rate = 1.0 / step if step != 0.0 else np.inf
             rate = np.nan if 2.0**100 < abs(rate) < np.inf else rate
             rough[4 * axis, k] = below if step < 0.0 else above
@@ -262,41 +275,41 @@ def _visit_ray(columns, begin, end, line, keys, base):
     """
     x, y, z, limit = line
     least = splat(np.float32(np.inf))
-    for at in range(begin, end, LANES):
+    for slot in range(begin, end, LANES):
         zero, inf = splat(np.float32(0)), splat(np.float32(np.inf))
-        near = larger(times(load(columns, x.enters, at) - splat(x.before), splat(x.less)), zero)
-        far = smaller(times(load(columns, x.leaves, at) - splat(x.beyond), splat(x.more)), splat(limit))
-        near = larger(times(load(columns, y.enters, at) - splat(y.before), splat(y.less)), near)
-        far = smaller(times(load(columns, y.leaves, at) - splat(y.beyond), splat(y.more)), far)
+        enters = larger((load(columns, x.enters, slot) - splat(x.before)) * splat(x.less), zero)
+        leaves = smaller((load(columns, x.leaves, slot) - splat(x.beyond)) * splat(x.more), splat(limit))
+        enters = larger((load(columns, y.enters, slot) - splat(y.before)) * splat(y.less), enters)
+        leaves = smaller((load(columns, y.leaves, slot) - splat(y.beyond)) * splat(y.more), leaves)
         if columns.shape[0] == 6:
-            near = larger(times(load(columns, z.enters, at) - splat(z.before), splat(z.less)), near)
-            far = smaller(times(load(columns, z.leaves, at) - splat(z.beyond), splat(z.more)), far)
-        near = chosen(near <= far, smaller(near, splat(_LAST)), inf)
-        store(keys, 0, base + at - begin, near)
-        least = smaller(near, least)
+            enters = larger((load(columns, z.enters, slot) - splat(z.before)) * splat(z.less), enters)
+            leaves = smaller((load(columns, z.leaves, slot) - splat(z.beyond)) * splat(z.more), leaves)
+        enters = select(enters <= leaves, smaller(enters, splat(_LAST)), inf)
+        store(keys, 0, base + slot - begin, enters)
+        least = smaller(enters, least)
     return smallest(least)
 
 
 @inline
-def _first_not_above(keys, at, bound):
+def _first_not_above(keys, bound):
     """Where the first key is that is at most the bound; there is one.
 
     `AT_ONCE` at a time, so that small worlds need no branch.
     """
-    found = 0
+    found = first = 0
     while True:
         for k in range(0, AT_ONCE, LANES):
-            found |= bits(load(keys, 0, at + k) <= bound) << k
+            found |= bits(load(keys, 0, first + k) <= bound) << k
         if found != 0:
-            return at + lowest_lane(found)
-        at += AT_ONCE
+            return first + lowest_lane(found)
+        first += AT_ONCE
 
 
 @inline
-def _least(keys, begin, held):
+def _least(keys, held):
     least = splat(np.float32(np.inf))
-    for at in range(begin, begin + held, LANES):
-        least = smaller(load(keys, 0, at), least)
+    for slot in range(0, held, LANES):
+        least = smaller(load(keys, 0, slot), least)
     return smallest(least)
 
 
@@ -307,11 +320,13 @@ def _name_of(worlds, firsts, begin, top, slot):
 
 
 @jit
-def first_hits(
-    worlds, boxes, categories, masks, rays, ignored, begin, end, touching, category, mask, scratch,
-    ids, distances, normals,
-):  # fmt: skip
-    """The first hits of rays ``begin .. end - 1``; returns the tests.  ``normals`` may have no columns."""
+def first_hits(worlds, boxes, sets, rays, ignored, begin, end, rule, scratch, hits):
+    """Write the first ``hits`` of rays ``begin .. end - 1``: ids, distances and normals; returns the tests.
+
+    ``sets`` are categories and masks of the boxes, ``rule`` is ``touching, category, mask``.  Normals may
+    have no columns.
+    """
+    (categories, masks), (touching, category, mask), (ids, distances, normals) = sets, rule, hits
     dim = boxes.shape[1] // 2
     columns, tops, (keys, firsts) = worlds.columns, worlds.tops, scratch
     ray = few(2 * dim + 1, np.float64)
@@ -326,7 +341,7 @@ def first_hits(
                 break
         for column in range(2 * dim + 1):
             ray[column] = exact[column, k]
-        own, asked = ignored[q] if ignored.shape[0] > 0 else -1, np.int64(rays[q, 2 * dim + 1])
+        ignored_id, asked = ignored[q] if ignored.shape[0] > 0 else -1, np.int64(rays[q, 2 * dim + 1])
         hit, nearest, world = np.int64(-1), np.inf, _first_world(asked)
         x, y, z, limit = _line(exact, rough, k)
         while world >= 0:
@@ -334,11 +349,11 @@ def first_hits(
             key, held = _visit_ray(columns, first, first + top, (x, y, z, limit), keys, 0), top
             tests += top
             while key <= _LAST and key <= nearest:
-                slot = _first_not_above(keys, 0, splat(key))
+                slot = _first_not_above(keys, splat(key))
                 keys[0, slot] = np.inf
                 name = _name_of(worlds, firsts, first, top, slot)
                 if name >= 0:
-                    if name != own and passes(categories, masks, name, category, mask):
+                    if name != ignored_id and passes(categories, masks, name, category, mask):
                         distance = ray_distance(boxes, name, ray, touching)
                         if distance >= 0.0 and (distance < nearest or (distance == nearest and name < hit)):
                             hit, nearest = name, distance
@@ -348,7 +363,7 @@ def first_hits(
                     firsts[held // LANES] = ~name
                     held += LANES
                     tests += LANES
-                key = _least(keys, 0, held)
+                key = _least(keys, held)
             world = _next_world(worlds, asked, world)
         ids[q], distances[q] = hit, nearest
         if normals.shape[1] != 0 and hit >= 0:
@@ -360,24 +375,22 @@ def first_hits(
 
 
 @jit
-def search_boxes(worlds, boxes, categories, masks, queries, touching, category, mask, scratch, rows):
+def search_boxes(worlds, boxes, sets, queries, rule, scratch, rows):
     """Rows ``[query, id]`` of what overlaps each box: the rows, how many there are, and the tests."""
-    how = (touching, category, mask)
-    return _search(worlds, boxes, categories, masks, queries, False, how, scratch, rows)
+    return _search(worlds, boxes, sets, queries, False, rule, scratch, rows)
 
 
 @jit
-def search_rays(worlds, boxes, categories, masks, rays, touching, category, mask, scratch, rows):
+def search_rays(worlds, boxes, sets, rays, rule, scratch, rows):
     """The same of what the rays hit."""
-    how = (touching, category, mask)
-    return _search(worlds, boxes, categories, masks, rays, True, how, scratch, rows)
+    return _search(worlds, boxes, sets, rays, True, rule, scratch, rows)
 
 
 @always_inline
-def _search(worlds, boxes, categories, masks, queries, by_ray, how, scratch, rows):
+def _search(worlds, boxes, sets, queries, by_ray, rule, scratch, rows):
     dim = boxes.shape[1] // 2
     columns, names, tops, _ = worlds
-    (keys, pending), (touching, category, mask) = scratch, how
+    (categories, masks), (keys, pending), (touching, category, mask) = sets, scratch, rule
     query, limits = few(2 * dim + 1, np.float64), one_row(2 * dim, np.float32)
     exact, rough = some_rows(7, BLOCK, np.float64)[: 2 * dim + 1], some_rows(12, BLOCK, np.float32)
     known = boxes.itemsize == 4 and category < 0 and mask < 0 and not by_ray
@@ -396,29 +409,29 @@ def _search(worlds, boxes, categories, masks, queries, by_ray, how, scratch, row
                 limits[0, dim + axis] = farthest(query[dim + axis], touching, np.float32)
         asked, left = np.int64(queries[q, queries.shape[1] - 1]), np.int64(0)
         world = _first_world(asked)
-        at, end = tops[world, 0], tops[world, 1]
-        tests += end - at
+        slot, end = tops[world, 0], tops[world, 1]
+        tests += end - slot
         while True:
-            if at == end:
+            if slot == end:
                 if left > 0:
                     left -= 1
-                    at = pending[left]
-                    end = at + LANES
+                    slot = pending[left]
+                    end = slot + LANES
                     tests += LANES
                 else:
                     world = _next_world(worlds, asked, world)
                     if world < 0:
                         break
-                    at, end = tops[world, 0], tops[world, 1]
-                    tests += end - at
+                    slot, end = tops[world, 0], tops[world, 1]
+                    tests += end - slot
                     continue
             if by_ray:
-                _visit_ray(columns, at, at + LANES, _line(exact, rough, k), keys, 0)
+                _visit_ray(columns, slot, slot + LANES, _line(exact, rough, k), keys, 0)
                 lanes = bits(load(keys, 0, 0) <= splat(_LAST))
             else:
-                lanes = bits(lanes_that_meet(columns, 0, dim, at, limits, 0))
+                lanes = bits(lanes_that_meet(columns, 0, dim, slot, limits, 0))
             while lanes != 0:
-                name = np.int64(names[0, at + lowest_lane(lanes)])
+                name = np.int64(names[0, slot + lowest_lane(lanes)])
                 lanes &= lanes - 1
                 if name == NOTHING:
                     continue
@@ -437,7 +450,7 @@ def _search(worlds, boxes, categories, masks, queries, by_ray, how, scratch, row
                         rows = larger_rows(rows, found)
                     put_row(rows, found, q, name)
                     found += 1
-            at += LANES
+            slot += LANES
         checked = looked(tests, checked)
         if checked < 0:
             break
@@ -445,32 +458,30 @@ def _search(worlds, boxes, categories, masks, queries, by_ray, how, scratch, row
 
 
 @always_inline
-def _squares(columns, at, point):
+def _squares(columns, slot, point):
     """Squares of distances that are not above those of the boxes in the slots."""
     dim = columns.shape[0] // 2
     zero = splat(np.float32(0))
-    x = larger(load(columns, 0, at) - splat(point[0]), splat(point[1]) - load(columns, dim, at))
-    y = larger(load(columns, 1, at) - splat(point[2]), splat(point[3]) - load(columns, dim + 1, at))
+    x = larger(load(columns, 0, slot) - splat(point[0]), splat(point[1]) - load(columns, dim, slot))
+    y = larger(load(columns, 1, slot) - splat(point[2]), splat(point[3]) - load(columns, dim + 1, slot))
     x, y = larger(x, zero), larger(y, zero)
-    square = plus(times(x, x), times(y, y))
+    square = x * x + y * y
     if dim == 3:
-        z = larger(load(columns, 2, at) - splat(point[4]), splat(point[5]) - load(columns, 5, at))
+        z = larger(load(columns, 2, slot) - splat(point[4]), splat(point[5]) - load(columns, 5, slot))
         z = larger(z, zero)
-        square = plus(square, times(z, z))
+        square = square + z * z
     # Squares below the least float32 are rounded up too.
-    square = larger(times(square, splat(np.float32(1.0 - 2.0**-20))) - splat(np.float32(2.0**-140)), zero)
+    square = larger(square * splat(np.float32(1.0 - 2.0**-20)) - splat(np.float32(2.0**-140)), zero)
     return smaller(square, splat(_LAST))
 
 
 @jit
-def search_nearest(
-    worlds, boxes, categories, masks, points, first, last, category, mask, scratch, distances, ids
-):
+def search_nearest(worlds, boxes, sets, points, first, last, rule, scratch, distances, ids):
     """The nearest ids of the points ``first .. last - 1`` in any order, filled up with -1.
 
     Returns the tests.
     """
-    dim = boxes.shape[1] // 2
+    dim, (categories, masks), (category, mask) = boxes.shape[1] // 2, sets, rule
     columns, tops, (keys, firsts) = worlds.columns, worlds.tops, scratch
     around = few(6, np.float32)
     tests = checked = np.int64(0)
@@ -486,12 +497,12 @@ def search_nearest(
         world = _first_world(asked)
         while world >= 0:
             begin, top = tops[world, 0], tops[world, 1] - tops[world, 0]
-            for at in range(0, top, LANES):
-                store(keys, 0, at, _squares(columns, begin + at, point))
-            held, key = top, _least(keys, 0, top)
+            for slot in range(0, top, LANES):
+                store(keys, 0, slot, _squares(columns, begin + slot, point))
+            held, key = top, _least(keys, top)
             tests += top
             while key <= bound:
-                slot = _first_not_above(keys, 0, splat(key))
+                slot = _first_not_above(keys, splat(key))
                 keys[0, slot] = np.inf
                 name = _name_of(worlds, firsts, begin, top, slot)
                 if name >= 0:
@@ -506,7 +517,7 @@ def search_nearest(
                     firsts[held // LANES] = ~name
                     held += LANES
                     tests += LANES
-                key = _least(keys, 0, held)
+                key = _least(keys, held)
             world = _next_world(worlds, asked, world)
         for k in range(kept, ids.shape[1]):
             ids[q, k] = -1
