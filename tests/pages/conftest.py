@@ -42,7 +42,10 @@ def window(chromium):
 
 @pytest.fixture
 def tabs(window):
-    """Opens pages; at the end no console has said anything amiss but what holds `excused` words."""
+    """Opens pages; at the end no console has said anything amiss but what holds `excused` words.
+
+    They rest, as for readers who want less motion: most of a test's time went into frames that nobody looked at.
+    """
     context, free = window
     errors = []
     opened = []
@@ -54,13 +57,13 @@ def tabs(window):
     def fail(error):
         errors.append(str(error))
 
-    def open_tab(address, width=1280, height=900, theme="light"):
+    def open_tab(address, width=1280, height=900, theme="light", motion="reduce"):
         page = free.pop() if free else context.new_page()
         opened.append(page)
         page.bring_to_front()  # the clocks of others run slowly
         page.set_default_timeout(WAIT)
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme=theme)
+        page.emulate_media(color_scheme=theme, reduced_motion=motion)
         page.on("console", hear)
         page.on("pageerror", fail)
         page.goto(address)

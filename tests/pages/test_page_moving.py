@@ -50,7 +50,7 @@ def as_text(boxes, head=""):
 
 
 def test_boxes_move_pause_and_go_on_frame_by_frame(moving):
-    page = moving()
+    page = moving(motion="no-preference")
     until(page, "tour.moving.frame > 3")
     page.get_by_role("button", name="Pause").click()
     frame = page.evaluate("tour.moving.frame")
@@ -70,7 +70,6 @@ def test_boxes_move_pause_and_go_on_frame_by_frame(moving):
 
 def test_a_road_suits_sorting_and_a_crowd_does_not_suit_cells(moving):
     page = moving()
-    page.get_by_role("button", name="Pause").click()
     tests = {}
     for scene in ("even", "crowd", "road", "sizes"):
         page.locator(f"input[value={scene}]").check()
@@ -95,7 +94,7 @@ def as_files(tmp_path):
 
 
 def test_boxes_of_a_file_are_counted_as_the_library_counts_them(moving, tmp_path):
-    page = moving()
+    page = moving(motion="no-preference")
     for name, content, boxes in as_files(tmp_path):
         assert "300 boxes" in take(page, name, content)
         tests, options = page.evaluate("[tour.moving.tests, tour.moving.options]")
