@@ -584,8 +584,8 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
             known = store.table.places, members.rows, rect, sprites, sprite, found
             if sprite_kernels.put_boxes_among(*known):
                 return found
-        near = map(sprites.__getitem__, self._queried(rect, members).tolist())
-        return [one for one in near if one is not sprite]
+        touched = map(sprites.__getitem__, self._queried(rect, members).tolist())
+        return [one for one in touched if one is not sprite]
 
     def _queried(self, rect: Any, members: _Members) -> npt.NDArray[Any]:
         """The positions in the group of the sprites whose bodies overlap a rect, by a query of the world."""

@@ -321,8 +321,8 @@ def apply(before: FrameRows, sections: Sections, outlines: list[Any], tags: int)
         numbers = rows.numbers.copy()
         numbers[places] = stepped(numbers[places], _section(sections, Part.STEPS))
         rows = replace(rows, numbers=numbers)
-    for some in (_places_of(rows.ids, came), places):
-        _check_numbers(rows.numbers[some], rows.forms is not None)
+    for written in (_places_of(rows.ids, came), places):
+        _check_numbers(rows.numbers[written], rows.forms is not None)
     return rows
 
 
