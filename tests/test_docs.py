@@ -98,38 +98,22 @@ def _prepare(page, request):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_a_page_does_what_it_says(page, tmp_path, monkeypatch, request):
+    """A block that needs no name of the blocks above it runs as one that is copied alone."""
     _prepare(page, request)
     monkeypatch.chdir(tmp_path)  # it may write files
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    names = {}
-    for block in blocks(page, "python"):
-        assert run_block(block, names) or only_imports(block), f"nothing comes out of\n{block}"
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_a_block_runs_alone_or_names_what_it_goes_on_from(page, tmp_path, monkeypatch, request):
-    """A block that needs no name of the blocks above it runs when it is copied alone."""
-    _prepare(page, request)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    imported, defined = set(), set()
-    alone = []
+    names, imported = {}, set()
     for block in blocks(page, "python"):
         needed = free_names(block)
-        if needed:
-            assert needed <= imported | defined, "no block above defines it"
-            imports_only = "tutorials/" not in page and needed <= imported
-            assert not imports_only, f"it needs the imports {needed} only: repeat them in\n{block}"
-        else:
-            alone.append(block)
+        assert needed <= names.keys(), "no block above defines it"
+        imports_only = needed and needed <= imported and "tutorials/" not in page
+        assert not imports_only, f"it needs the imports {needed} only: repeat them in\n{block}"
+        known = names if needed else {}
+        assert run_block(block, known) or only_imports(block), f"nothing comes out of\n{block}"
+        names |= known
         for statement in ast.parse(block).body:
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 imported |= {(alias.asname or alias.name).partition(".")[0] for alias in statement.names}
-        for node in ast.walk(ast.parse(block)):
-            defined |= {getattr(node, "id", None), getattr(node, "name", None)}
-    if len(alone) > 1:  # the first of a page has no names before it in the test above, too
-        for block in alone:
-            run_block(block, {})
 
 
 def test_names_from_elsewhere_are_told_from_own_ones():
