@@ -239,7 +239,7 @@ def test_what_a_crash_has_cut_off_is_good_up_to_its_last_whole_frame(recorded, t
     path, ends = recorded
     data = path.read_bytes()
     assert len(data) == ends[-1]  # nothing was held back
-    for cut in range(ends[4], len(data)):
+    for cut in range(ends[5], len(data)):
         (tmp_path / "cut").write_bytes(data[:cut])
         recording = bp.Recording(tmp_path / "cut")
         whole = sum(end <= cut for end in ends)
@@ -326,14 +326,14 @@ def test_what_is_no_recording_is_named(content, said, tmp_path):
     assert str(caught.value).startswith(f"{tmp_path / 'a'}: cannot be read: ")
 
 
-def test_no_bit_of_the_head_can_flip_unnoticed(tmp_path):
+def test_no_bit_of_the_head_can_flip_unnoticed(tmp_path, exhaustive):
     world = bp.World(period=(16.0, 12.0))
     with bp.Recorder(world, tmp_path / "a"):
         world.add(bp.Box(15, 4, 2, 2))
         world.update()
     data = (tmp_path / "a").read_bytes()
     for at in range(31 + struct.unpack_from("<HI", data, 21)[1]):
-        for bit in range(8):
+        for bit in range(8) if exhaustive else [at % 8]:
             flipped = bytearray(data)
             flipped[at] ^= 1 << bit
             (tmp_path / "b").write_bytes(flipped)
