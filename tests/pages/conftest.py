@@ -44,7 +44,7 @@ def window(chromium):
 def tabs(window):
     """Opens pages; at the end no console has said anything amiss but what holds `excused` words.
 
-    They rest, as for readers who want less motion: most of a test's time went into frames that nobody looked at.
+    They rest, as for readers who want less motion: most of the time went into frames that nobody looked at.
     """
     context, free = window
     errors = []
