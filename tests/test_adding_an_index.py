@@ -126,10 +126,9 @@ def run(root, *arguments):
 
 
 def test_a_toy_index_works_everywhere_and_what_it_lacks_is_named(tmp_path):
-    ignored = shutil.ignore_patterns("__pycache__")
-    package = shutil.copytree(ROOT / "src" / "broadphase", tmp_path / "src" / "broadphase", ignore=ignored)
+    package = shutil.copytree(ROOT / "src" / "broadphase", tmp_path / "src" / "broadphase")
     for folder in ("methods", "explanation", "reference", "_static"):
-        shutil.copytree(ROOT / "docs" / folder, tmp_path / "docs" / folder, ignore=ignored)
+        shutil.copytree(ROOT / "docs" / folder, tmp_path / "docs" / folder)
     names, classes = package / "indexes" / "__init__.py", package / "indexes" / "classes.py"
     public = package / "__init__.pyi"
 

@@ -42,27 +42,27 @@ def all_distances(points, others, period):
 @pytest.mark.parametrize(("dim", "dtype"), list(product((2, 3), (np.float32, np.float64))))
 def test_as_many_as_there_are(kind, dim, dtype):
     random = np.random.default_rng((dim, len(kind)))
-    for n, m in ((400, 500), (1_300, 900)):
-        points, others = (places(random, kind, count, dim, dtype) for count in (n, m))
-        env, other_env = random.integers(0, 3, n), random.integers(0, 3, m)
-        for period, with_env in product((None, 1.0), (False, True)):
-            among, between = (all_distances(points, one, period) for one in (points, others))
-            among = among[np.triu_indices(n, 1)]
-            own, both = (None, None) if not with_env else (env, (env, other_env))
-            if with_env:
-                among = among[(env[:, None] == env)[np.triu_indices(n, 1)]]
-                between = between[env[:, None] == other_env]
-            # Distances that there are, so that rounding decides; and others, none and all.
-            some = random.choice(between.reshape(-1), 12)
-            lengths = np.concatenate((some, np.nextafter(some, dtype(0)), [0.0, 0.05, 0.4, 3.0, np.inf]))
-            how = {"period": None if period is None else (period,) * dim}
-            for found, right in (
-                (bp.count_neighbors(points, lengths, env=own, **how), among),
-                (bp.count_neighbors(points, lengths, other=others, env=both, **how), between),
-            ):
-                wanted = np.searchsorted(np.sort(right.reshape(-1)), lengths.astype(dtype), "right")
-                np.testing.assert_array_equal(found, wanted)
-            assert bp.count_neighbors(points, some[0], env=own, **how) == np.count_nonzero(among <= some[0])
+    n, m = 800, 500
+    points, others = (places(random, kind, count, dim, dtype) for count in (n, m))
+    env, other_env = random.integers(0, 3, n), random.integers(0, 3, m)
+    for period, with_env in product((None, 1.0), (False, True)):
+        among, between = (all_distances(points, one, period) for one in (points, others))
+        among = among[np.triu_indices(n, 1)]
+        own, both = (None, None) if not with_env else (env, (env, other_env))
+        if with_env:
+            among = among[(env[:, None] == env)[np.triu_indices(n, 1)]]
+            between = between[env[:, None] == other_env]
+        # Distances that there are, so that rounding decides; and others, none and all.
+        some = random.choice(between.reshape(-1), 12)
+        lengths = np.concatenate((some, np.nextafter(some, dtype(0)), [0.0, 0.05, 0.4, 3.0, np.inf]))
+        how = {"period": None if period is None else (period,) * dim}
+        for found, right in (
+            (bp.count_neighbors(points, lengths, env=own, **how), among),
+            (bp.count_neighbors(points, lengths, other=others, env=both, **how), between),
+        ):
+            wanted = np.searchsorted(np.sort(right.reshape(-1)), lengths.astype(dtype), "right")
+            np.testing.assert_array_equal(found, wanted)
+        assert bp.count_neighbors(points, some[0], env=own, **how) == np.count_nonzero(among <= some[0])
 
 
 def test_crowds_are_counted_at_once():

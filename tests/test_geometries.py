@@ -7,6 +7,7 @@ import pickle
 import signal
 import threading
 import time
+from itertools import product
 
 import geopandas as gpd
 import numpy as np
@@ -290,8 +291,9 @@ def test_points_may_be_numbers(predicate):
 # ---- geometries that are kept
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("predicate", [*PREDICATES, "dwithin"])
+@pytest.mark.parametrize(
+    ("predicate", "threads"), [(name, 1 + k % 2) for k, name in enumerate([*PREDICATES, "dwithin"])]
+)
 def test_an_index_of_geometries_joins_as_they_do(predicate, threads):
     a, b = geometries(70, 8, 1), geometries(90, 8, 2)
     index, more = bp.GeometryIndex(b), {"distance": 1.0} if predicate == "dwithin" else {}
@@ -327,8 +329,10 @@ def test_an_index_of_geometries_shared_out_to_threads():
             assert_same(rows, expected)
 
 
-@pytest.mark.parametrize("predicate", [*PREDICATES, "dwithin"])
-@pytest.mark.parametrize("count", [0, 1, 2, 16, 150])
+@pytest.mark.parametrize(
+    ("predicate", "count"),
+    [*((name, 150) for name in [*PREDICATES, "dwithin"]), *product(["overlaps", "within"], [0, 1, 2, 16])],
+)
 def test_pairs_of_an_index_of_geometries(predicate, count):
     shapes = geometries(count, 12, 5)
     more = {"distance": 0.5} if predicate == "dwithin" else {}

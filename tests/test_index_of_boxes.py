@@ -24,6 +24,7 @@ def needed(name, dim):
     return NEEDED.get(name, lambda _: {})(dim)
 
 
+@pytest.mark.covering(together=2)
 @pytest.mark.parametrize("sort", [True, False], ids=["sorted", "unsorted"])
 @pytest.mark.parametrize(("name", "dim", "dtype"), KINDS)
 def test_the_class_and_make_index_take_boxes_first(name, dim, dtype, sort):

@@ -240,9 +240,8 @@ def test_flushed_denormals_change_no_question_in_float64(name):
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of the package that may be edited, with its compiled kernels."""
-    shutil.copytree(PACKAGE, tmp_path / "src" / "broadphase", ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path / "src" / "broadphase"
+    """A copy of the package that may be edited, with its compiled kernels and bytecode."""
+    return shutil.copytree(PACKAGE, tmp_path / "src" / "broadphase")
 
 
 ASK = """

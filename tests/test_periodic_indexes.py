@@ -181,7 +181,7 @@ def test_single_questions_are_answered_as_batches_of_one(name, each):
         index.validate()
 
     cases = product([2, 3], [np.float32, np.float64], [True, False], range(6))
-    each(check, cases, of=16, turn=NAMES.index(name))
+    each(check, cases, of=24, turn=3 * NAMES.index(name))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -49,6 +49,7 @@ class Question:
         if self.images == "all":
             self.how["images"] = "all"
         self.excluded = self._excluded()
+        self.nearest_images = None
 
     # ---- what is asked
 
@@ -147,6 +148,8 @@ class Question:
 
     def images_of(self, farthest):
         """Distances ``(n, m, images)`` and the shifts of the images: all, or the nearest of each two."""
+        if self.images == "nearest" and self.nearest_images:
+            return self.nearest_images
         n, m = len(self.points), len(self.others)
         way = self.others.astype(float)[None] - self.points.astype(float)[:, None]
         worlds = np.zeros((n, m), int)
@@ -165,11 +168,13 @@ class Question:
         for step in itertools.product(
             *(range(-most, most + 1) if a else (0,) for a in self.cells.any((0, 2)))
         ):
-            end = way + (np.array(step, float) @ self.cells)[worlds]
-            squares.append((end * end).sum(axis=-1))
-            shifts.append(base + step)
+            ways = np.array(step, float) @ self.cells
+            end = way + (ways[worlds] if "worlds" in self.kind else ways[0])
+            squares.append(np.einsum("ijk,ijk->ij", end, end))
+            shifts.append(base + step if self.images == "all" else None)
         if self.images == "nearest":
-            return np.sqrt(np.minimum.reduce(squares))[:, :, None], base[:, :, None]
+            self.nearest_images = np.sqrt(np.minimum.reduce(squares))[:, :, None], base[:, :, None]
+            return self.nearest_images
         return np.sqrt(np.stack(squares, axis=2)), np.stack(shifts, axis=2).astype(int)
 
     def counted(self, distances, shifts, exclude_self):

@@ -18,13 +18,13 @@ STEPS = [0.1, 0.3, 1 / 3, 1.0, 7.7, 31.9, 32.0, 100.1, 1000.0]
 @pytest.mark.parametrize("tile_size", [32, 0.9, 10 / 3])
 def test_walking_on_a_floor_of_tiles(step, direction, size, tile_size):
     """With gravity pressing down: no tile of the floor blocks the next step."""
-    columns = int((step * 40 + size[0]) / tile_size) + 4
+    columns = int((step * 12 + size[0]) / tile_size) + 4
     tiles = TileMap(np.ones((2, columns), np.bool_), tile_size, (-tile_size, 100))
     x = 0.0 if direction > 0 else columns * tile_size - 2 * tile_size - size[0]
     move = go((x, 40, *size), (0, 200), tiles=tiles)
     y = move.y
     assert y + size[1] == pytest.approx(100)
-    for _ in range(40):
+    for _ in range(12):
         move = go((x, y, *size), (direction * step, step), tiles=tiles)
         assert move.x == x + direction * step
         assert move.y == y
@@ -40,14 +40,14 @@ def test_walking_on_a_floor_of_tiles(step, direction, size, tile_size):
 @pytest.mark.parametrize("side", [1, -1])
 def test_walking_along_a_wall(step, direction, side):
     """Of tiles and of bodies, pressing against it."""
-    count = int(step * 40 / 3.3) + 8
+    count = int(step * 12 / 3.3) + 8
     tiles = TileMap(np.ones((count, 1), np.bool_), 3.3, (50, -3.3))
     boxes = around_boxes(boxes_of_tiles(tiles))
     for obstacles in ({"tiles": tiles}, {"boxes": boxes}):
         y = 0.0 if direction > 0 else (count - 3) * 3.3 - 2.1
         x = go((20 if side > 0 else 80, y, 1.7, 2.1), (side * 60, 0), **obstacles).x
         assert 48 < x < 54
-        for _ in range(40):
+        for _ in range(12):
             move = go((x, y, 1.7, 2.1), (side * step, direction * step), **obstacles)
             assert (move.x, move.y) == (x, y + direction * step)
             y = move.y
@@ -99,7 +99,7 @@ def test_into_a_corner_at_the_same_time_but_for_the_rounding(as_tiles):
     random = np.random.default_rng(4)
     corner = np.zeros((4, 4), np.bool_)
     corner[3, :] = corner[:, 3] = True
-    for _ in range(300):
+    for _ in range(100):
         size = random.choice([0.1, 1 / 3, 0.7, 3.3])
         tiles = TileMap(corner, size, random.integers(-50, 50, 2) * 0.1)
         boxes = boxes_of_tiles(tiles)

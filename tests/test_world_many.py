@@ -10,7 +10,7 @@ import broadphase as bp
 
 
 @pytest.mark.parametrize("period", [None, (110.0, 130.0)])
-@pytest.mark.parametrize("count", [1, 2, 16, 17, 60])
+@pytest.mark.parametrize("count", [1, 2, 16, 17, pytest.param(60, marks=pytest.mark.exhaustive)])
 def test_many_questions_are_as_many_single_ones(count, period):
     """Of any kind of body, by any rule; in a world that has just lost some bodies, too."""
     world, random = mixed_world(count, 150, period=period)

@@ -107,7 +107,7 @@ def test_what_a_function_changes_counts_from_the_next_movement_on(each, period):
         assert _answered(seed, period, True) == _answered(seed, period, False)
 
     with ThreadPoolExecutor(3) as pool:
-        each(lambda first: [*pool.map(check, range(first, first + 6))], range(0, 120, 6), of=10)
+        each(lambda first: [*pool.map(check, range(first, first + 6))], range(0, 120, 6), of=20)
 
 
 # ---- standing up, standing on
@@ -221,7 +221,7 @@ def test_what_leans_on_a_side_of_a_platform_is_pushed():
 )
 def test_a_lift_at_any_speed_squeezes_nothing_that_has_room(period, rider, ahead):
     """A last bit is not "inside": each frame leaves the body flush but for rounding."""
-    for speed in (k / 60 for k in range(1, 121, 7)):
+    for speed in (k / 60 for k in range(1, 121, 14)):
         world = World(period=period)
         lift, carried = (
             world.add(Box(320, 320, 20, 4)),

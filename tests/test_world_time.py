@@ -229,7 +229,7 @@ def go_on(seed, period, file):
     print(game.hash.hexdigest())
 
 
-@pytest.mark.parametrize("period", [None, (300, 300)])
+@pytest.mark.parametrize("period", [pytest.param(None, marks=pytest.mark.exhaustive), (300, 300)])
 def test_another_process_goes_on_from_a_pickled_snapshot(period, tmp_path):
     game = Everything(5, period=period, data=False)
     play(game, 0, 30)

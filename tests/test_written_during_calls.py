@@ -175,7 +175,7 @@ WORLD = {
     "positions": (LOW, NAN, lambda world, a: setattr(world.bodies(), "positions", a)),
     "centers": (LOW, NAN, lambda world, a: setattr(world.bodies(), "centers", a)),
     "velocities": (LOW, NAN, lambda world, a: setattr(world.bodies(), "velocities", a)),
-    "turn_many": (ONES, NAN, lambda world, a: world.turn_many(IDS, a)),
+    "turn_many": (ONES[:9], NAN, lambda world, a: world.turn_many(IDS[:9], a)),
     "remove_many": (IDS[:9], TWICE, lambda world, ids: world.remove_many(ids)),
     "query_box": (BOXES, NAN, lambda world, a: world.query_box(a)),
     "query_point": (LOW, NAN, lambda world, a: world.query_point(a)),
