@@ -67,13 +67,6 @@ def quoted_lines(folder: Path) -> Path:
     return _text(folder / "quoted.csv", '"\n",' * 3_000_000)
 
 
-def empty_lists(folder: Path) -> Path:
-    """GeoJSON that becomes five million objects."""
-    return _text(
-        folder / "lists.geojson", '{"type":"FeatureCollection","features":[' + "[]," * 5_000_000 + "[]]}"
-    )
-
-
 def _text(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path

@@ -80,20 +80,6 @@ def test_groups_of_one_world():
         players.move(walls.sprites()[0], 1, 1)
 
 
-def test_of_two_groups_the_first_gives_the_body():
-    bodies = SpriteBodies()
-    red, blue = (WorldGroup(bodies=bodies, tag=tag) for tag in ("red", "blue"))
-    ball = Ball(red, blue)
-    red.update()
-    blue.update()
-    assert (red.body(ball).tag, len(bodies.world)) == ("red", 1)
-    blue.remove(ball)
-    assert members(bodies.world) == {ball}
-    blue.add(ball)
-    red.remove(ball)
-    assert blue.body(ball).tag == "blue"
-
-
 def test_a_copy_is_a_plain_group():
     balls = WorldGroup(Ball(), Ball())
     copy = balls.copy()
@@ -134,11 +120,21 @@ def test_a_sprite_without_a_body_yet_still_blocks():
 
 def test_a_sprite_without_a_rect_keeps_waiting():
     group = WorldGroup()
-    late, here = pygame.sprite.Sprite(group), Ball(group, rect=(0, 0, 5, 5))
+    late, here, none = (
+        pygame.sprite.Sprite(group),
+        Ball(group, rect=(0, 0, 5, 5)),
+        pygame.sprite.Sprite(group),
+    )
+    none.rect = None
     query = Ball(rect=(1, 1, 5, 5))
     assert group.colliding(query) == [here]
     late.rect = pygame.Rect(2, 2, 3, 3)
     assert group.colliding(query) == [late, here]
+    group.update()
+    assert members(group.world) == {late, here}
+    none.rect = pygame.Rect(9, 9, 2, 2)
+    group.update()
+    assert members(group.world) == {late, here, none}
 
 
 def test_other_bodies_in_the_world_are_no_sprites():
@@ -147,7 +143,7 @@ def test_other_bodies_in_the_world_are_no_sprites():
     assert group.colliding(Ball(rect=(1, 1, 5, 5))) == group.sprites()
 
 
-def test_a_sprite_that_leaves_one_group_gets_its_body_from_another():
+def test_the_first_of_its_groups_gives_a_sprite_its_body_and_then_another():
     bodies = SpriteBodies()
     red, blue = (WorldGroup(bodies=bodies, tag=tag) for tag in ("red", "blue"))
     plain, query = pygame.sprite.Group(), Ball(rect=(2, 2, 4, 4))
@@ -155,6 +151,10 @@ def test_a_sprite_that_leaves_one_group_gets_its_body_from_another():
     ball = Ball(red, blue, plain)
     red.update()
     blue.update()
+    assert (red.body(ball).tag, len(bodies.world)) == ("red", 1)
+    blue.remove(ball)
+    assert members(bodies.world) == {ball}
+    blue.add(ball)
     red.remove(ball)
     assert blue.colliding(query) == [ball]
     assert bodies.body(ball).tag == "blue"
@@ -169,18 +169,6 @@ def test_a_sprite_that_leaves_one_group_gets_its_body_from_another():
     ball.kill()
     bodies.sync()
     assert len(bodies.world) == 0
-
-
-def test_a_sprite_without_a_rect_waits_in_update_too():
-    group = WorldGroup(tag="late")
-    late, here = pygame.sprite.Sprite(group), Ball(group)
-    none = pygame.sprite.Sprite(group)
-    none.rect = None
-    group.update()
-    assert members(group.world) == {here}
-    late.rect = none.rect = pygame.Rect(9, 9, 2, 2)
-    group.update()
-    assert members(group.world) == {here, late, none}
 
 
 def test_a_world_is_no_sprite():
@@ -349,30 +337,36 @@ def test_colliding_is_in_the_order_of_the_group_and_without_empty_rects():
             group.sync()
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 17, 300])
-def test_in_range_reads_the_rects_as_they_are(n):
+@pytest.mark.parametrize(
+    ("n", "kind"), [(0, pygame.Rect), (1, pygame.FRect), (17, pygame.Rect), (300, pygame.FRect)]
+)
+def test_in_range_reads_the_rects_as_they_are(n, kind):
     creeps, towers = WorldGroup(), [Ball(rect=(7 * k, 5 * k, 8, 8)) for k in range(5)]
     for k in range(n):
-        Ball(creeps, rect=(k * 37 % 101, k * 53 % 89, 4, 6))
+        Ball(creeps).rect = kind(k * 37 % 101, k * 53 % 89, 4, 6)
     creeps.update()
     for creep in creeps:
         creep.rect.x += 3
-
-    def near(x, y, radius):
-        def distance(creep):
-            return math.hypot(creep.rect.centerx - x, creep.rect.centery - y)
-
-        return [creep for creep in creeps if distance(creep) <= radius]
-
-    places = [tower.rect.center for tower in towers]
-    expected = [near(*place, 20) for place in places]
-    assert n < 300 or all(expected)
-    vectors = [pygame.Vector2(place) for place in places]
-    for others in (towers, places, vectors, [tower.rect for tower in towers]):
-        assert creeps.in_range(others, 20) == expected
     for k, tower in enumerate(towers):
         tower.reach = 9 * k
-    assert creeps.in_range(towers, "reach") == [near(*place, 9 * k) for k, place in enumerate(places)]
+    places = [tower.rect.center for tower in towers]
+    apart = [{creep: math.dist(place, creep.rect.center) for creep in creeps} for place in places]
+
+    def within(*radii):
+        return [
+            [one for one in creeps if far[one] <= radius] for far, radius in zip(apart, radii, strict=True)
+        ]
+
+    assert n < 300 or all(within(*[20] * 5))
+    vectors = [pygame.Vector2(place) for place in places]
+    for others in (towers, places, vectors, [tower.rect for tower in towers]):
+        for radius in (20, 20.0, lambda _: 20):
+            assert creeps.in_range(others, radius) == within(*[20] * 5)
+    assert creeps.in_range(towers, "reach") == within(0, 9, 18, 27, 36)
+    ordered = creeps.in_range(towers, 20, sort="distance")
+    assert ordered == [
+        sorted(near, key=far.__getitem__) for near, far in zip(within(*[20] * 5), apart, strict=True)
+    ]
 
 
 def test_in_range_refuses_what_is_no_place():
@@ -382,6 +376,8 @@ def test_in_range_refuses_what_is_no_place():
         creeps.in_range([(0, 0), "tower"], 20)
     with pytest.raises(ValueError, match="negative"):
         creeps.in_range([(0, 0)], -1)
+    with pytest.raises(ValueError, match='sort must be "list" or "distance"'):
+        creeps.in_range([(0, 0)], 20, sort="name")
 
 
 @pytest.mark.parametrize("in_world", [False, True])
@@ -395,23 +391,3 @@ def test_colliding_takes_a_rect(in_world):
         assert group.colliding(kind(17, 17, -4, -4)) == [second]
     with pytest.raises(TypeError, match=r"a point x, y is \(x, y, 1, 1\)"):
         group.colliding((2, 2))
-
-
-@pytest.mark.parametrize("kind", [pygame.Rect, pygame.FRect])
-def test_what_is_in_range_of_a_group_by_sprites_and_places(kind):
-    random = np.random.default_rng(6)
-    creeps = WorldGroup()
-    for x, y in random.integers(0, 60, (12, 2)).tolist():
-        Ball(creeps).rect = kind(x, y, 5, 4)
-    towers = [Ball() for _ in range(9)]
-    for tower, (x, y) in zip(towers, random.integers(0, 60, (9, 2)).tolist(), strict=True):
-        tower.rect = pygame.Rect(x, y, 3, 3)
-    for asked in (towers, [tower.rect for tower in towers], [tower.rect.center for tower in towers]):
-        for radius in (20, 20.0, lambda _: 20):
-            near, ordered = creeps.in_range(asked, radius), creeps.in_range(asked, radius, sort="distance")
-            for tower, some, by_distance in zip(towers, near, ordered, strict=True):
-                apart = {one: math.dist(tower.rect.center, one.rect.center) for one in creeps}
-                assert some == [one for one in creeps if apart[one] <= 20]
-                assert by_distance == sorted(some, key=apart.__getitem__)
-    with pytest.raises(ValueError, match='sort must be "list" or "distance"'):
-        creeps.in_range(towers, 20, sort="name")

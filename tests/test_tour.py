@@ -86,7 +86,7 @@ def test_the_page_requests_all_its_scripts_at_once():
     assert sorted(preloaded) == sorted(needed[1:])
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server():
     with Server(0) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
