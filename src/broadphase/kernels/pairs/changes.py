@@ -448,7 +448,7 @@ def _contacts_near(table, bodies, alive, layers, changed, near, period, tags, ke
     bits, group, category, mask = tags
     touched, static, plain = bodies.touched, bodies.static, is_plain(period)
     numbers = some_rows(8, 1, np.float64)
-    found = candidates = checked = within = np.int64(0)
+    found = candidates = checked = within = close = np.int64(0)
     for m in range(rows.shape[0]):
         row = np.int64(rows[m])
         if not (touched[row] and alive[row]):
@@ -463,21 +463,24 @@ def _contacts_near(table, bodies, alive, layers, changed, near, period, tags, ke
                 if not (regions[m, axis] <= low and high <= regions[m, axis + 2]):
                     return np.int64(-1), candidates
             within += 1
+        # Without a branch for each pair, as in `compare_found`.
         for k in range(first[m], first[m + 1]):
             ahead = others[min(k + AHEAD, others.shape[0] - 1)]
             prefetch(table.x, ahead, 0)
             prefetch(table.y, ahead, 0)
             prefetch(table.width, ahead, 0)
             prefetch(table.height, ahead, 0)
-            other = np.int64(others[k])
-            # Two that were touched are near each other: the pair is taken once.
-            if (touched[other] and other < row) or not alive[other] or (static[row] and static[other]):
-                continue
-            if plain and not bounds_overlap(bounds, bounds_of(table, other)):
-                continue
-            i, j = min(row, other), max(row, other)
-            if not _are_wanted(i, j, bits, group, category, mask):
-                continue
+            keys[close] = row << 32 | others[k]
+            close += np.int64((not plain) | bounds_overlap(bounds, bounds_of(table, np.int64(others[k]))))
+    if within != changed:
+        return np.int64(-1), candidates
+    for k in range(close):
+        row, other = keys[k] >> 32, keys[k] & 0xFFFFFFFF
+        # Two that were touched are near each other: the pair is taken once.
+        if (touched[other] and other < row) or not alive[other] or (static[row] and static[other]):
+            continue
+        i, j = min(row, other), max(row, other)
+        if _are_wanted(i, j, bits, group, category, mask):
             candidates += 1
             checked = looked(_TESTS_EACH * candidates, checked)
             if checked < 0:
@@ -490,7 +493,7 @@ def _contacts_near(table, bodies, alive, layers, changed, near, period, tags, ke
                 keys[found], ranks[found] = i << 32 | j, -1
                 contacts[found, 0], contacts[found, 1], contacts[found, 2] = nx, ny, depth
                 found += 1
-    return found if within == changed else np.int64(-1), candidates
+    return found, candidates
 
 
 # Up to so many contacts and notes are sorted by insertion.

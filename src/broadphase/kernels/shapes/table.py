@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import below_one
-from broadphase.kernels.machine.jit import holds_gil, inline, jit
+from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
 
 # -----------------------------------------------------------------------------------------------------------
 # Shapes of any kind as columns: what kernels take for a mix of boxes, circles and polygons.
@@ -124,10 +124,17 @@ def bounds_at(table, i, x, y):
     if table.kinds[i] == CIRCLE:
         radius = table.width[i]
         return x - radius, y - radius, x + radius, y + radius
+    left, top, right, bottom = _bounds_of_points(table, i)
+    return x + left, y + top, x + right, y + bottom
+
+
+@common
+def _bounds_of_points(table, i):
+    """The bounding box of polygon ``i``, relative to its position."""
     points, grown = points_of(table, i), table.width[i]
     left, right = span_of_points(points, 1.0, 0.0)
     top, bottom = span_of_points(points, 0.0, 1.0)
-    return x + (left - grown), y + (top - grown), x + (right + grown), y + (bottom + grown)
+    return left - grown, top - grown, right + grown, bottom + grown
 
 
 @inline
