@@ -100,7 +100,7 @@ def test_frames(name, dim, each):
     each(lambda scene: play(name, dim, scene), SCENES, of=4, turn=NAMES.index(name) + dim)
 
 
-SLICES = {"MOST_ROWS": 8, "FIRST_ROWS": 8, "_AT_RANDOM": 8, "FEW_QUERIES": 2, "GOAL": 0.0}
+SLICES = {"MOST_ROWS": 8, "FIRST_ROWS": 8, "_AT_RANDOM": 8}
 
 
 @pytest.fixture
@@ -111,7 +111,6 @@ def in_slices(monkeypatch):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(arrays.ranges, "__defaults__", (SLICES["MOST_ROWS"],))
-    monkeypatch.setattr(arrays.growing, "__defaults__", (0, SLICES["FEW_QUERIES"]))
     monkeypatch.setitem(globals(), "EVERYTHING", 240)
 
 

@@ -210,14 +210,14 @@ def in_range(
     things, targets = _several(ones, "ones"), _several(others, "others")
     if sort not in ("list", "distance"):
         raise ValueError(f'sort must be "list" or "distance"; got {sort!r}')
-    near: list[list[T]] = [[] for _ in things]
+    reached: list[list[T]] = [[] for _ in things]
     if not things or not targets:
-        return near
+        return reached
     rule = CIRCLES, _center_of(things[0], at), radius
     target_rule = CIRCLES, _center_of(targets[0], at), 0.0
     order = WITHIN if sort == "list" else NEAREST_FIRST
-    if _few(things, targets, rule, target_rule, 0.0, order, (things, targets, near)):
-        return near
+    if _few(things, targets, rule, target_rule, 0.0, order, (things, targets, reached)):
+        return reached
     circles, points = _shapes_of(things, "ones", *rule), _shapes_of(targets, "others", *target_rule)
     dim = circles.cores.shape[1] // 2
     reach = np.broadcast_to(circles.radii, len(things))
@@ -226,8 +226,8 @@ def in_range(
     if sort == "distance":
         found = found[np.lexsort((within.distance, within.i))]
     for one, other in found.tolist():
-        near[one].append(targets[other])
-    return near
+        reached[one].append(targets[other])
+    return reached
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -235,23 +235,23 @@ def in_range(
 
 
 def _read_as(
-    things: list[Any], name: str, at: Place, radius: Measure | None, size: Measure | None, rect: Any
+    things: list[Any], name: str, place: Place, radius: Measure | None, size: Measure | None, rect: Any
 ) -> tuple[list[Any], _Rule]:
     """The objects, or their shapes, and what to read of them."""
     some_have = radius is size is rect is None and any(map(_may_have_shape, set(map(type, things))))
     if some_have and any(map(_shape_of, {type(one): one for one in things}.values())):
         return _shapes_among(things, name)
-    return things, _rule_of(things[0], name, at, radius, size, rect)
+    return things, _rule_of(things[0], name, place, radius, size, rect)
 
 
 def _rule_of(
-    thing: Any, name: str, at: Place, radius: Measure | None, size: Measure | None, rect: Any
+    thing: Any, name: str, place: Place, radius: Measure | None, size: Measure | None, rect: Any
 ) -> _Rule:
     """What objects like this are; where their centre or rectangle is; and their radius or sides."""
     if radius is not None:
-        return CIRCLES, _center_of(thing, at), radius
+        return CIRCLES, _center_of(thing, place), radius
     if size is not None:
-        return BOXES, _center_of(thing, at), size
+        return BOXES, _center_of(thing, place), size
     if rect is not None:
         return RECTANGLES, rect, 0.0
     if hasattr(thing, "rect"):
@@ -259,7 +259,7 @@ def _rule_of(
     if rectangle_of(thing) is not None:
         return RECTANGLES, None, 0.0
     if _is_place(thing):
-        return CIRCLES, _center_of(thing, at), 0.0
+        return CIRCLES, _center_of(thing, place), 0.0
     raise TypeError(
         f"{name}[0] is {_named(thing)}: say how large it is by radius=, size= or rect=, "
         'the name of an attribute, a number or a function, such as radius="radius"'
@@ -306,15 +306,15 @@ def _several(things: Any, name: str) -> list[Any]:
     raise TypeError(f"{name} must be several objects; got {things!r}; give one as [{name[:-1]}]")
 
 
-def _center_of(thing: Any, at: Place) -> Place | None:
+def _center_of(thing: Any, place: Place) -> Place | None:
     """Where the centre of objects like this is; None for one that is a centre itself."""
-    if at != "pos" or hasattr(thing, "pos"):
-        return at
+    if place != "pos" or hasattr(thing, "pos"):
+        return place
     if hasattr(thing, "rect"):
         return "rect.center"
     if _is_place(thing):
         return None
-    return "center" if hasattr(thing, "center") else at
+    return "center" if hasattr(thing, "center") else place
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -356,24 +356,24 @@ def _few(
 
 def _read_by(things: list[Any], name: str, rule: _Rule) -> Any:
     """What the kernel reads of objects, and how; None if their measure is none that it knows."""
-    kind, at, measure = rule
+    kind, place, measure = rule
     places: list[Any] = things
     how = NAMED
-    if type(at) is not str:
-        places, at, how = _values(things, name, at, "rect" if kind == RECTANGLES else "at"), "", ITSELF
-    elif "." in at:
-        at, how = at.split("."), DOTTED
+    if type(place) is not str:
+        places, place, how = _values(things, name, place, "rect" if kind == RECTANGLES else "at"), "", ITSELF
+    elif "." in place:
+        place, how = place.split("."), DOTTED
     if isinstance(measure, (int, float)):
-        return places, at, things, "", (how, NUMBER, float(measure), float(measure))
+        return places, place, things, "", (how, NUMBER, float(measure), float(measure))
     if type(measure) is str and "." not in measure and places is things:
-        return places, at, things, measure, (how, NAMED, 0.0, 0.0)
+        return places, place, things, measure, (how, NAMED, 0.0, 0.0)
     is_pair = isinstance(measure, tuple)
     if is_pair and (kind != BOXES or not all(isinstance(side, str) for side in measure)):
         return None
     if not (is_pair or isinstance(measure, str) or callable(measure)):
         return None
     argument = "size" if kind == BOXES else "radius"
-    return places, at, _values(things, name, measure, argument), "", (how, ITSELF, 0.0, 0.0)
+    return places, place, _values(things, name, measure, argument), "", (how, ITSELF, 0.0, 0.0)
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -410,12 +410,12 @@ def _bounds(shapes: _Shapes, margin: float) -> Floats:
 # Reading objects.
 
 
-def _shapes_of(things: list[Any], name: str, kind: int, at: Any, measure: Any) -> _Shapes:
+def _shapes_of(things: list[Any], name: str, kind: int, place: Any, measure: Any) -> _Shapes:
     if kind == _SHAPES:
         return _cores_of(things, name)
     if kind == RECTANGLES:
-        return _Shapes(_boxes_of(_values(things, name, at, "rect"), name), _NO_RADII)
-    centers = _rows(_values(things, name, at), name, "at")
+        return _Shapes(_boxes_of(_values(things, name, place, "rect"), name), _NO_RADII)
+    centers = _rows(_values(things, name, place), name, "at")
     if kind == CIRCLES:
         radii = np.atleast_1d(_lengths_of(things, name, "radius", measure))
         return _Shapes(np.hstack((centers, centers)), radii)

@@ -333,7 +333,7 @@ class ShapeIndex:
         rows[:, 0] = found_rows[rows[:, 0]]
         rows = rows[rows[:, 1] != nearest_ids[rows[:, 0]]]
         kernel.nearest_of_rows(rows, spots, columns, ids, found)
-        return in_axes(_nearest(ids, found, single), axes)
+        return in_axes(_nearest(ids, found[:, 0], found[:, 1:], single), axes)
 
     def _nearest_to_few(self, points: Any, env: Any) -> Nearest | None:
         """`nearest` of few points; None: ask in another way."""
@@ -344,11 +344,7 @@ class ShapeIndex:
         if few is None or not few[3]:
             return None
         ids, distances, places, _ = few
-        single = type(rows) is tuple
-        found = Nearest(ids[0, 0], distances[0, 0]) if single else Nearest(ids[:, 0], distances[:, 0])
-        where = places[0, 0] if single else places[:, 0]
-        found.points, found.normals = where[..., :2], where[..., 2:]
-        return found
+        return _nearest(ids[:, 0], distances[:, 0], places[:, 0], type(rows) is tuple)
 
     def query_box(self, box: OneBox | RowsLike, *, env: Any = None) -> IdArray:
         """The shapes that overlap a box, ids ascending; of a batch rows ``[query, id]``, sorted.
@@ -450,9 +446,9 @@ def _few_rows(values: Any) -> Any:
     return tuple(values) if type(values) is list else values if type(values) is tuple else None
 
 
-def _nearest(ids: IdArray, found: Floats, single: bool) -> Nearest:
+def _nearest(ids: IdArray, distances: Floats, places: Floats, single: bool) -> Nearest:
     """The nearest shape of each point, or of one, with its nearest point and the normal there."""
-    result = Nearest(ids[0], found[0, 0]) if single else Nearest(ids, found[:, 0].copy())
-    where = found[0] if single else found
-    result.points, result.normals = where[..., 1:3].copy(), where[..., 3:].copy()
+    result = Nearest(ids[0], distances[0]) if single else Nearest(ids.copy(), distances.copy())
+    place = places[0] if single else places
+    result.points, result.normals = place[..., :2].copy(), place[..., 2:].copy()
     return result

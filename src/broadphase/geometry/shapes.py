@@ -449,12 +449,8 @@ class Polygon:
             center = self.center
             to_x, to_y = turned_point(center, degrees, about)
             x, y = x + (to_x - center[0]), y + (to_y - center[1])
-        return object.__new__(self._when_turned)._turn(x, y, self.offsets, degrees, self.radius, self._middle)
-
-    @property
-    def _when_turned(self) -> type["Polygon"]:
-        """The class of the rotated shape."""
-        return Polygon
+        kind = Capsule if isinstance(self, Capsule) else Polygon
+        return object.__new__(kind)._turn(x, y, self.offsets, degrees, self.radius, self._middle)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Polygon):
@@ -566,10 +562,6 @@ class Capsule(Polygon):
         """The two ends of its line."""
         (ax, ay), (bx, by) = self.points.tolist()
         return (ax, ay), (bx, by)
-
-    @property
-    def _when_turned(self) -> type[Polygon]:
-        return Capsule
 
     def __repr__(self) -> str:
         (x, y), (to_x, to_y) = self.ends

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.geometry.polygons import reach_of, read_only
-from broadphase.geometry.shapes import Box, Polygon, Shape, boxes_of
+from broadphase.geometry.shapes import Box, Capsule, Polygon, Shape, boxes_of
 from broadphase.geometry.shapes import columns_of as columns_of
 from broadphase.kernels.shapes.table import (
     BOX,
@@ -289,7 +289,7 @@ class ShapeTable:
         places = self.places
         region = slice(places.starts.item(row), places.starts.item(row) + places.counts.item(row))
         middle = self._turning.item(row, 0), self._turning.item(row, 1)
-        kind = base._when_turned if isinstance(base, Polygon) else Polygon
+        kind = Capsule if isinstance(base, Capsule) else Polygon
         offsets, axes = read_only(self._points[region].copy(), self._axes[region].copy())
         form = object.__new__(kind)._fill(
             *(base.x, base.y, offsets, axes, places.width.item(row), reach_of(offsets), middle)

@@ -14,7 +14,7 @@ An environment is a small world of its own.  `count_worlds` and `place_boxes` gr
 import numpy as np
 
 from broadphase.kernels.arrays.passes import PIECE, answers
-from broadphase.kernels.arrays.samples import sampled_row, share_reached
+from broadphase.kernels.arrays.sorting import sampled_row, share_reached
 from broadphase.kernels.boxes.overlap import all_ordinary
 from broadphase.kernels.machine.jit import inline, jit, unsigned
 from broadphase.kernels.machine.memory import few

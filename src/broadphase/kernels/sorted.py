@@ -15,9 +15,8 @@ The second half of the file is sweep and prune, which keeps the ends of all boxe
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import answers_at, looked
-from broadphase.kernels.arrays.results import LEAST_CAPACITY
+from broadphase.kernels.arrays.results import LEAST_CAPACITY, larger
 from broadphase.kernels.arrays.sorting import DIGITS, bits_of, ordered, sort_keys
 from broadphase.kernels.boxes.overlap import allowed_lanes, may_pair, overlap
 from broadphase.kernels.machine.jit import inline, jit

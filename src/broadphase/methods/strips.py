@@ -24,8 +24,7 @@ import numpy.typing as npt
 
 from broadphase.inputs.boxes import BoxArray, sides_of
 from broadphase.kernels.arrays.results import LEAST_CAPACITY
-from broadphase.kernels.arrays.samples import sampled_row
-from broadphase.kernels.arrays.sorting import starts_from_steps
+from broadphase.kernels.arrays.sorting import sampled_row, starts_from_steps
 from broadphase.kernels.boxes.checks import finite_bounds
 from broadphase.kernels.boxes.overlap import rules_of
 from broadphase.kernels.strips.bin import (

@@ -2,13 +2,10 @@
 
 A call can be interrupted between two slices of long work.  A kernel that does not answer signals itself
 (`broadphase.kernels.machine.interrupts`) runs for less than 0.1 s at a time, and exceptions from a signal's
-handler, such as KeyboardInterrupt, are raised between two such calls.  Work that costs about the same for
-each row is done for a fixed number of rows at a time (`ranges`, `joined`, `rows_at`); where the cost is not
-known, the size of a slice follows from how long the previous one took (`growing`).
+handler, such as KeyboardInterrupt, are raised between two such calls (`ranges`, `joined`, `rows_at`).
 """
 
 from collections.abc import Iterator, Sequence
-from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -81,16 +78,12 @@ def _shown(value: Any) -> str:
 
 # ---- long work in slices
 
-GOAL = 0.08
-"""Seconds that a slice may take; a call must end within 0.2 s of an interrupt."""
 MOST_ROWS = 4_000_000
 """Rows, of a range, that are copied or sorted at a time."""
 _AT_RANDOM = 1 << 20
 """Rows that are read at random at a time: 10 to 60 ms."""
 FIRST_ROWS = 1 << 17
 """Rows that are read or written at random in one piece."""
-FEW_QUERIES = 64
-"""Queries of a batch that are run first, to measure their cost."""
 
 
 def ranges(begin: int, end: int, most: int = MOST_ROWS) -> Iterator[tuple[int, int]]:
@@ -161,31 +154,6 @@ def sorted_keys(parts: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]
     keys = joined([np.empty(0, np.int64), *parts])
     # While that is quick, because it is several times as fast.
     return np.sort(keys) if len(keys) <= MOST_ROWS // 4 else rows_at(keys, stable_argsort(keys))
-
-
-def growing(end: int, begin: int = 0, most: int = FEW_QUERIES) -> Iterator[tuple[int, int]]:
-    """``range(begin, end)`` in slices for a kernel, if the cost of a row is not known.
-
-    The first, of ``most`` rows, is short; its time decides how long the next may be.
-
-    Raises
-    ------
-    Cancelled
-        As of `ranges`.
-
-    Examples
-    --------
-    >>> list(growing(FEW_QUERIES))
-    [(0, 64)]
-    """
-    while end - begin > most:
-        started = perf_counter()
-        yield begin, begin + most
-        stop_if_unwanted()
-        took = perf_counter() - started
-        begin += most
-        most = min(8 * most, int(most * GOAL / max(took, 1e-6))) + 1
-    yield begin, end
 
 
 def first_of(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:

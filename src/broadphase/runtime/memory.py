@@ -221,11 +221,7 @@ def result_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[An
     size = count * kind.itemsize
     if size < SMALL:
         return np.empty(shape, kind)
-    free = free_for(size)
-    if free is not None and size > free:
-        raise MemoryError(
-            f"results take {size / 1e9:.3g} GB more, and {free / 1e9:.3g} GB are free; ask for fewer"
-        )
+    _check_room(size, "results", "ask for fewer")
     words = pair_array((size + 7) // 8).reshape(-1)
     return words.view(kind)[:count].reshape(shape)
 
@@ -249,10 +245,11 @@ def check_room_for_nearest(n: int, k: int, m: int) -> None:
     MemoryError
         ``k`` nearest for each of ``n`` points are more than is free; ``m`` are there.
     """
-    size = n * k * _BYTES_OF_NEAREST
+    what = f"the {k} nearest of each of {n} points"
+    _check_room(n * k * _BYTES_OF_NEAREST, what, f"there are {m} to find: give a smaller k")
+
+
+def _check_room(size: int, what: str, fix: str) -> None:
     free = free_for(size)
     if free is not None and size > free:
-        raise MemoryError(
-            f"the {k} nearest of each of {n} points take {size / 1e9:.3g} GB, and {free / 1e9:.3g} GB are "
-            f"free; there are {m} to find: give a smaller k"
-        )
+        raise MemoryError(f"{what} take {size / 1e9:.3g} GB more, and {free / 1e9:.3g} GB are free; {fix}")

@@ -256,26 +256,19 @@ def _run_with_helpers(calls: Sequence[Callable[[], Result]], helpers: int) -> li
     return job.results()
 
 
-def cancelled() -> bool:
-    """Whether this thread's work is cancelled, or that of a call around it, by an interrupt of its caller."""
-    job: _Job[Any] | None = getattr(_inside, "job", None)
-    while job is not None:
-        if job.cancelled:
-            return True
-        job = job.parent
-    return False
-
-
 def stop_if_unwanted() -> None:
-    """Raise, in a helper, if the caller of `run_all` was interrupted.
+    """Raise, in a helper, if the caller of `run_all` was interrupted, or that of a call around it.
 
     Raises
     ------
     Cancelled
         The caller was interrupted.
     """
-    if cancelled():
-        raise Cancelled
+    job: _Job[Any] | None = getattr(_inside, "job", None)
+    while job is not None:
+        if job.cancelled:
+            raise Cancelled
+        job = job.parent
 
 
 interrupts.checks.append(stop_if_unwanted)

@@ -1,11 +1,11 @@
-"""Results: how pairs and ids are written, and how ids are sorted.
+"""Results: how pairs and ids are written, into arrays that grow, and how ids are sorted.
 
 A search for pairs is one call::
 
     out, found, tests = kernel(..., begin, end, out, limit, store)
 
 It searches the rows ``begin .. end - 1`` (boxes, leaves, strips) and writes pairs to ``out``, an ``(m, 2)``
-int32 array, or a larger one when that is full (`broadphase.kernels.arrays.growing`); it returns the array
+int32 array, or a larger one when that is full (`larger`); it returns the array
 that it wrote last.  It may end early once more than ``limit`` pairs are found.  Without ``store`` it only
 counts, and ``out`` is scratch.  `broadphase.methods.task.find_in_shares` calls it;
 `broadphase.kernels.boxes.brute_force` is the shortest example.
@@ -23,7 +23,7 @@ import numpy as np
 
 from broadphase.kernels.arrays.passes import PIECE
 from broadphase.kernels.machine.interrupts import goes_on
-from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
+from broadphase.kernels.machine.jit import always_inline, common, inline, jit, unsigned
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, splat
 
 # Memory for so many pairs is enough for most small results.
@@ -83,6 +83,40 @@ def put_row(out, row, query, i):
     """Write the row ``[query, id]``."""
     out[row, 0] = query
     out[row, 1] = i
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Results that grow.  A search writes into the array that it is given, and when that is full into a larger one
+# of its own; it returns the array that it wrote last::
+#
+#     if found + LANES > out.shape[0]:
+#         out = larger(out, found)
+
+
+@inline
+def larger(rows, filled):
+    """An array of twice as many rows, and some; its first ``filled`` rows are those of ``rows``."""
+    return with_room(rows, filled, np.int64(2 * rows.shape[0] + 1024))
+
+
+@common
+def with_room(rows, filled, count):
+    """An array of ``count`` rows; its first ``filled`` rows are those of ``rows``."""
+    out = np.empty((count, rows.shape[1]), rows.dtype)
+    for row in range(filled):
+        for column in range(rows.shape[1]):
+            out[row, column] = rows[row, column]
+    return out
+
+
+@common
+def with_columns(rows, filled, count):
+    """An array of ``count`` columns; its first ``filled`` columns are those of ``rows``."""
+    out = np.empty((rows.shape[0], count), rows.dtype)
+    for row in range(rows.shape[0]):
+        for column in range(filled):
+            out[row, column] = rows[row, column]
+    return out
 
 
 # -----------------------------------------------------------------------------------------------------------

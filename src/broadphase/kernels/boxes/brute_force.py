@@ -6,9 +6,8 @@ This is the shortest example of a search for pairs.
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import looked
-from broadphase.kernels.arrays.results import STACK_ROWS, finished, put_row, result
+from broadphase.kernels.arrays.results import STACK_ROWS, finished, larger, put_row, result
 from broadphase.kernels.boxes.checks import take_box, take_point
 from broadphase.kernels.boxes.overlap import allowed_lanes, overlap
 from broadphase.kernels.boxes.queries import (

@@ -7,7 +7,7 @@ periodic world, sets of more than 32 bits) it answers with `UNSUITABLE`; another
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import larger
+from broadphase.kernels.arrays.results import larger
 from broadphase.kernels.boxes.overlap import SHARED, may_pair
 from broadphase.kernels.boxes.periodic import wrapped
 from broadphase.kernels.machine.jit import inline, jit, numbers

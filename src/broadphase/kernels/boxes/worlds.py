@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import larger as larger_rows
 from broadphase.kernels.arrays.passes import PIECE, looked
+from broadphase.kernels.arrays.results import larger as larger_rows
 from broadphase.kernels.arrays.results import put_row
 from broadphase.kernels.boxes.overlap import SHARED, lanes_that_meet, overlap
 from broadphase.kernels.boxes.queries import (

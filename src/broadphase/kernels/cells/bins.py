@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.arrays.growing import larger
+from broadphase.kernels.arrays.results import larger
 from broadphase.kernels.machine.interrupts import goes_on
 from broadphase.kernels.machine.jit import inline, jit
 

@@ -15,8 +15,7 @@ walk along a list ends at the first that begins beyond the box: a crowded cell c
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import larger
-from broadphase.kernels.arrays.results import put
+from broadphase.kernels.arrays.results import larger, put
 from broadphase.kernels.boxes.overlap import may_pair, overlap
 from broadphase.kernels.cells.bins import BOX, NEXT, PLACE, cell_of, place_of
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on

@@ -17,8 +17,8 @@ import math
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import answers_at
+from broadphase.kernels.arrays.results import larger
 from broadphase.kernels.boxes.few_boxes import find_pairs_of_few
 from broadphase.kernels.boxes.periodic import wrapped
 from broadphase.kernels.machine.interrupts import goes_on

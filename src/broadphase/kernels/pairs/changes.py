@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import looked
-from broadphase.kernels.arrays.results import put
+from broadphase.kernels.arrays.results import larger, put
 from broadphase.kernels.arrays.sorting import DIGITS, sort_keys
 from broadphase.kernels.boxes.overlap import agree, overlap
 from broadphase.kernels.machine.jit import always_inline, inline, jit

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import larger
+from broadphase.kernels.arrays.results import larger
 from broadphase.kernels.arrays.sorting import ordered, place_among, sort_keys
 from broadphase.kernels.boxes.queries import insert_nearest
 from broadphase.kernels.machine.jit import inline, jit, numbers

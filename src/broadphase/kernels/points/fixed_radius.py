@@ -4,9 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import with_columns
 from broadphase.kernels.arrays.passes import answers_at, looked
-from broadphase.kernels.arrays.results import mark, put_marked, rank, result
+from broadphase.kernels.arrays.results import mark, put_marked, rank, result, with_columns
 from broadphase.kernels.machine.jit import always_inline, holds_gil, inline, jit, rows, unsigned
 from broadphase.kernels.machine.memory import AHEAD, one_row, prefetch, some_rows
 from broadphase.kernels.machine.simd import (

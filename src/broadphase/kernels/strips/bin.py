@@ -10,7 +10,7 @@ equal shares of a larger sample, but never narrower than the boxes that lie ther
 import numpy as np
 
 from broadphase.kernels.arrays.passes import answers
-from broadphase.kernels.arrays.samples import sampled_row, share_reached
+from broadphase.kernels.arrays.sorting import sampled_row, share_reached
 from broadphase.kernels.boxes.overlap import all_ordinary, high_edge, is_extreme, low_edge, overlaps_nothing
 from broadphase.kernels.machine.floats import inverse_root
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import PIECE, answers
-from broadphase.kernels.arrays.results import LEAST_CAPACITY
+from broadphase.kernels.arrays.results import LEAST_CAPACITY, larger
 from broadphase.kernels.arrays.sorting import DIGITS, bits_of, ordered, sort_keys
 from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.floats import next_down

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import larger
+from broadphase.kernels.arrays.results import larger
 from broadphase.kernels.machine.jit import inline, jit
 
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import looked
+from broadphase.kernels.arrays.results import larger
 from broadphase.kernels.machine.jit import common, inline, jit, unsigned
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.tiles.grid import cell_at, edge, sides_at

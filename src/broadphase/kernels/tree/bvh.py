@@ -16,9 +16,8 @@ not by quickselect, so no input makes it slower than that.
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import larger, with_columns
 from broadphase.kernels.arrays.passes import PIECE, answers, looked
-from broadphase.kernels.arrays.results import LEAST_CAPACITY, put
+from broadphase.kernels.arrays.results import LEAST_CAPACITY, larger, put, with_columns
 from broadphase.kernels.arrays.sorting import bits_of, ordered
 from broadphase.kernels.boxes.overlap import (
     may_pair,

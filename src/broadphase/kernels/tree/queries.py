@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import larger as larger_rows
-from broadphase.kernels.arrays.growing import with_room
 from broadphase.kernels.arrays.passes import looked
 from broadphase.kernels.arrays.results import (
     RANKED,
@@ -16,8 +14,10 @@ from broadphase.kernels.arrays.results import (
     put_rows,
     rank,
     result,
+    with_room,
     words_for,
 )
+from broadphase.kernels.arrays.results import larger as larger_rows
 from broadphase.kernels.boxes.checks import take_box, take_point, take_ray
 from broadphase.kernels.boxes.overlap import lanes_that_meet, overlap
 from broadphase.kernels.boxes.queries import (

@@ -7,9 +7,8 @@ import math
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import answers_at
-from broadphase.kernels.arrays.results import STACK_CAPACITY, STACK_ROWS, result, sort_few
+from broadphase.kernels.arrays.results import STACK_CAPACITY, STACK_ROWS, larger, result, sort_few
 from broadphase.kernels.boxes.queries import insert_nearest, ray_distance, set_array
 from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.interrupts import goes_on
