@@ -33,7 +33,6 @@ from broadphase.recording.frames import (
     FRESH,
     WITH_OUTLINE,
     FrameRows,
-    Numbers,
     Part,
     Rows,
     Sections,
@@ -322,7 +321,10 @@ def apply(before: FrameRows, sections: Sections, outlines: list[Any], tags: int)
         numbers[places] = stepped(numbers[places], _section(sections, Part.STEPS))
         rows = replace(rows, numbers=numbers)
     for written in (_places_of(rows.ids, came), places):
-        _check_numbers(rows.numbers[written], rows.forms is not None)
+        low, high = np.hsplit(rows.numbers[written], 2)
+        is_sound = low <= high if rows.forms is None else np.isfinite(rows.numbers[written])
+        if not is_sound.all():
+            raise ValueError("a row is where none can be")
     return rows
 
 
@@ -379,12 +381,6 @@ def _section(sections: Sections, part: Part) -> npt.NDArray[Any]:
     if part not in sections:
         raise ValueError(f"it has no section {part.name}")
     return sections[part]
-
-
-def _check_numbers(numbers: Numbers, of_bodies: bool) -> None:
-    low, high = np.hsplit(numbers, 2)
-    if not (np.isfinite(numbers).all() if of_bodies else (low <= high).all()):
-        raise ValueError("a row is where none can be")
 
 
 def _decode_form(kind: int, size: list[float], outlines: list[Any]) -> Shape:
@@ -726,16 +722,12 @@ class Recording:
 
     def _frames(self, begin: int, last: int) -> Iterator[RecordedFrame]:
         if begin <= last:
-            for state, sections, words in self._frames_from(self._start_of(begin)):
+            kept = bisect_left(self._marks, begin, key=lambda state: state.number) - 1
+            for state, sections, words in self._frames_from(self._marks[kept].copy()):
                 if state.number >= begin:
                     yield state.frame(sections, words, self.about["touching"], self.period)
                 if state.number == last:  # the next one may be damaged
                     return
-
-    def _start_of(self, number: int) -> "_State":
-        """The last state before a frame that is kept."""
-        place = bisect_left(self._marks, number, key=lambda state: state.number)
-        return self._marks[place - 1].copy()
 
     def _read_all(self, begin: int) -> None:
         """Read every frame once, and keep some states to begin at."""

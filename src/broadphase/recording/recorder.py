@@ -106,7 +106,9 @@ class Recorder:
         except BaseException:
             self._file.close()
             raise
-        self._wrap_methods()
+        for name in self._others + self._ends:
+            wrapped = self._counted(name, getattr(self._target, name))
+            setattr(self._target, name, self._ending(name, wrapped) if name in self._ends else wrapped)
 
     def frame(self) -> None:
         """End a frame by hand, where neither `update` nor ``pairs`` nor ``changes`` is called.
@@ -136,11 +138,6 @@ class Recorder:
         self.close()
 
     # ---- wrapping the methods of the target
-
-    def _wrap_methods(self) -> None:
-        for name in self._others + self._ends:
-            wrapped = self._counted(name, getattr(self._target, name))
-            setattr(self._target, name, self._ending(name, wrapped) if name in self._ends else wrapped)
 
     def _counted(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(method)
