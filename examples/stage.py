@@ -22,6 +22,8 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 import pygame
 
 FRAME = 1 / 60
+WARM_UP = 30
+"""Frames before those that are timed: the first import modules and allocate memory."""
 
 BACKGROUND = (24, 26, 32)
 TEXT = (230, 230, 230)
@@ -197,7 +199,7 @@ def main(make: Callable[[], Game], arguments: list[str] | None = None) -> Game:
     if frames is None:
         _play(game, surface)
     else:
-        for _ in range(30):  # warm up: the first frames import modules and allocate memory
+        for _ in range(WARM_UP):
             step(game, surface)
         game.timer = Timer()
         if given.script is not None:

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 sys.path.insert(0, str(ROOT))
 
-from examples import components  # noqa: E402
+from examples import components, stage  # noqa: E402
 from examples.__main__ import NAMES, game_named  # noqa: E402
 from examples.stage import handle, main, step  # noqa: E402
 
@@ -25,8 +25,10 @@ steps = Later("examples.steps")  # imports Numba
 
 
 @pytest.fixture(autouse=True)
-def _without_a_display(monkeypatch):
+def _without_a_display(monkeypatch, exhaustive):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    if not exhaustive:
+        monkeypatch.setattr(stage, "WARM_UP", 1)
     pygame.display.init()
     yield
     pygame.display.quit()
