@@ -215,6 +215,7 @@ def test_a_body_is_found_by_its_id_and_by_a_click(opened, crowded):
     until(page, "document.getElementById('about').textContent === 'There is no body 4000 in this frame.'")
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("width", [390, 1024])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_it_can_be_read_by_all(opened, path, width, theme):
