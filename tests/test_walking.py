@@ -417,19 +417,11 @@ def test_hills(flip, kind, each):
 
 
 @pytest.mark.parametrize("rounded", [False, True])
-def test_random_walks(rounded):
-    stood, stopped = run(3, 240, rounded)
-    assert stood > 30
-    assert stopped > 15
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("rounded", [False, True])
-def test_more_random_walks(rounded):
+def test_random_walks(rounded, exhaustive):
     """As many as one likes: ``python -m tests.walk_fuzz --movements 100000``."""
-    stood, stopped = run(1, 4_000, rounded)
-    assert stood > 400
-    assert stopped > 200
+    stood, stopped = run(1 if exhaustive else 3, 4_000 if exhaustive else 200, rounded)
+    assert stood > (400 if exhaustive else 25)
+    assert stopped > (200 if exhaustive else 12)
 
 
 def _round_things(rng):
