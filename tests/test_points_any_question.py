@@ -417,7 +417,7 @@ def test_any_question(each, period, images):
     each(
         lambda seed: check(seed, turn, period=period, images=images),
         range(600),
-        of=40 if images == "nearest" else 60,
+        of=60,
         turn=turn,
     )
 
