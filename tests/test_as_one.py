@@ -6,42 +6,6 @@ import pytest
 import broadphase as bp
 
 
-def scene(seed):
-    """A level, and a body of two boxes whose outline is one box; another world has that box."""
-    rng = np.random.default_rng(seed)
-    worlds, solid = (bp.World(), bp.World()), rng.random((12, 12)) < 0.12
-    walls = rng.uniform(0, 180, (8, 2))
-    for world in worlds:
-        world.tiles = bp.TileMap(solid, 16)
-        world.add_many(np.hstack((walls, np.add(walls, (9, 14)))), tag="wall", static=True)
-    while True:
-        x, y = rng.uniform(0, 170, 2).tolist()
-        if worlds[0].blocker(bp.Box(x, y, 12, 8)) is None:
-            break
-    return (
-        *worlds,
-        worlds[0].add(bp.Box(x, y, 12, 8)),
-        [worlds[1].add(bp.Box(*at, 6, 8)) for at in ((x, y), (x + 6, y))],
-    )
-
-
-@pytest.mark.parametrize("response", ["slide", "touch", "bounce"])
-def test_two_halves_of_a_box_move_as_the_box(response):
-    hits = 0
-    for seed in range(6):
-        one, two, box, halves = scene(seed)
-        rng = np.random.default_rng(seed)
-        for _ in range(15):
-            dx, dy = rng.uniform(-30, 30, 2).tolist()
-            whole, parts = one.move(box, dx, dy, response), two.move_as_one(halves, dx, dy, response)
-            assert (parts.x, parts.y) == pytest.approx((whole.x, whole.y), abs=1e-9)
-            assert halves[1].x - halves[0].x == pytest.approx(6, abs=1e-9)
-            assert halves[1].y == pytest.approx(halves[0].y, abs=1e-9)
-            box.move_to(*halves[0].position)
-            hits += len(parts.hits)
-    assert hits > 12
-
-
 def test_the_parts_cross_sensors_and_are_in_contact_with_what_stopped_them():
     world, heard = bp.World(), []
     boss = world.add_many([[0, 0, 10, 10], [10, 0, 20, 30]], tag="boss")
