@@ -353,17 +353,16 @@ def find_path(grid, wide, high, diagonal, cost, goals, column, row):
 @inline
 def _followed(seen, slots, columns, node):
     """The tiles from a seen one along its steps to the goal; none from -1."""
-    steps, following = 0, node
-    while following >= 0:
-        steps += 1
-        following = _next_seen(seen, slots, columns, following)
-    tiles = np.empty((steps, 2), np.int64)
-    for k in range(steps):
+    tiles, count = np.empty((64, 2), np.int64), 0
+    while node >= 0:
+        if count == tiles.shape[0]:
+            tiles = larger(tiles, count)
         tile = np.int64(seen[node, TILE])
-        tiles[k, 1] = tile // columns
-        tiles[k, 0] = tile - tiles[k, 1] * columns
+        tiles[count, 1] = tile // columns
+        tiles[count, 0] = tile - tiles[count, 1] * columns
+        count += 1
         node = _next_seen(seen, slots, columns, node)
-    return tiles
+    return tiles[:count]
 
 
 @inline
@@ -421,15 +420,13 @@ def directions_at(grid, wide, high, corner, directions, points, out):
 @jit
 def trace(directions, column, row):
     """``(m, 2)``: the tiles from one to the goal."""
-    count, x, y = 1, column, row
-    while directions[y, x] >= 0:
-        step = directions[y, x]
-        x, y = x + COLUMN_STEPS[step], y + ROW_STEPS[step]
-        count += 1
-    tiles = np.empty((count, 2), np.int64)
-    for k in range(count):
-        tiles[k, 0], tiles[k, 1] = column, row
+    tiles, count = np.empty((64, 2), np.int64), 1
+    tiles[0, 0], tiles[0, 1] = column, row
+    while directions[row, column] >= 0:
         step = directions[row, column]
-        if step >= 0:
-            column, row = column + COLUMN_STEPS[step], row + ROW_STEPS[step]
-    return tiles
+        column, row = column + COLUMN_STEPS[step], row + ROW_STEPS[step]
+        if count == tiles.shape[0]:
+            tiles = larger(tiles, count)
+        tiles[count, 0], tiles[count, 1] = column, row
+        count += 1
+    return tiles[:count]

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from broadphase.kernels.arrays.results import larger
 from broadphase.kernels.machine.floats import below_one
 from broadphase.kernels.machine.jit import common, holds_gil, inline, jit, rows
 from broadphase.kernels.shapes.contact import length
@@ -89,18 +90,15 @@ def any_slope(grid, left, top, right, bottom):
 def slope_tiles(grid, left, top, right, bottom):
     """``(m, 2)``: tiles with slopes that a box overlaps, row by row."""
     first_column, end_column, first_row, end_row = cells_of_box(grid, left, top, right, bottom)
-    found = 0
+    tiles, found = np.empty((64, 2), np.int64), 0
     for row in range(first_row, end_row):
         for column in range(first_column, end_column):
-            found += profile_at(grid, column, row) != 0
-    tiles = np.empty((found, 2), np.int64)
-    found = 0
-    for row in range(first_row, end_row):
-        for column in range(first_column, end_column):
-            if found < tiles.shape[0] and profile_at(grid, column, row) != 0:
+            if profile_at(grid, column, row) != 0:
+                if found == tiles.shape[0]:
+                    tiles = larger(tiles, found)
                 tiles[found, 0], tiles[found, 1] = column, row
                 found += 1
-    return tiles
+    return tiles[:found]
 
 
 @inline
