@@ -245,7 +245,7 @@ def check_neighbors(question):
         worlds = np.maximum(question.env[0][near.i], question.env[1][near.j]).clip(0, question.worlds - 1)
     cells = question.cells[worlds]
     rest = question.others[near.j].astype(float) - question.points[near.i] - near.offset
-    steps = np.einsum("nd,nde->ne", rest, np.linalg.pinv(cells)) if len(near) else rest
+    steps = np.einsum("nd,nde->ne", rest, np.linalg.pinv(question.cells)[worlds]) if len(near) else rest
     assert_allclose(steps, np.rint(steps), atol=1e-4)
     assert_allclose(np.einsum("nd,nde->ne", np.rint(steps), cells), rest, atol=1e-4)
     length = np.where(near.distance > 0, near.distance, 1)[:, None]
