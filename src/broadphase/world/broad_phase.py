@@ -78,9 +78,9 @@ class Near(NamedTuple):
     def without_pairs(self, movers: Rows, riders: dict[int, list[int]]) -> "Near":
         """The same without what rides on a mover: in its place is the mover itself, which meets nothing."""
         rows = self.rows.copy()
-        for at in np.flatnonzero(np.isin(movers, [*riders])).tolist():
-            near = rows[self.first[at] : self.first[at + 1]]
-            near[np.isin(near, riders[movers.item(at)])] = movers[at]
+        for number in np.flatnonzero(np.isin(movers, [*riders])).tolist():
+            neighbors = rows[self.first[number] : self.first[number + 1]]
+            neighbors[np.isin(neighbors, riders[movers.item(number)])] = movers[number]
         return Near(self.first, rows)
 
 
@@ -119,10 +119,10 @@ class BroadPhase:
         self.hand_over()
         parts = []
         for index in self._indexes:
-            own, tree = index._space.structure.parts(view), index._space.tree
+            cells, tree = index._space.structure.parts(view), index._space.tree
             if tree.stale:
                 tree.ready()
-            parts.append(own if len(own) else tree.parts(view))
+            parts.append(cells if len(cells) else tree.parts(view))
         return np.concatenate(parts)
 
     # ---- keeping up
@@ -289,11 +289,11 @@ class BroadPhase:
         """Rows ``[query, row]`` whose bounds overlap, unsorted."""
         self.hand_over(layers)
         found = [np.empty((0, 2), np.int32)]
-        for index, rows, own in zip(self._indexes, self._rows, _LAYERS, strict=True):
-            if layers & own and len(index) and len(boxes):
+        for index, rows, held in zip(self._indexes, self._rows, _LAYERS, strict=True):
+            if layers & held and len(index) and len(boxes):
                 pairs = index.query_box(boxes)
                 pairs[:, 1] = rows[pairs[:, 1]]
-                if layers & own != own:
+                if layers & held != held:
                     pairs = pairs[layers >> self._store.layer[pairs[:, 1]] & 1 != 0]
                 found.append(pairs)
         return np.concatenate(found)
@@ -333,8 +333,8 @@ class BroadPhase:
             # Two boxes with a common class are never paired.
             pairs = self._pairs_of(boxes, (kinds, *bits), limit, moving)
             found = list_near(pairs, known, number_of, len(rows))
-        near: Near = _new(Near, found)
-        return near
+        neighbors: Near = _new(Near, found)
+        return neighbors
 
     def _pairs_of(
         self, boxes: Floats, rules: tuple[Any, ...], limit: int = NO_LIMIT, touching: bool = True
@@ -370,8 +370,8 @@ class BroadPhase:
             pairs = self._pairs_of(regions, (_NO_CLASSES, _NO_BITS, _NO_BITS))
             parts += [np.column_stack((pairs[:, side], rows[pairs[:, 1 - side]])) for side in (0, 1)]
         pairs = sorted_rows(parts, max(len(rows), len(store.bodies))) if moving else np.concatenate(parts)
-        near: Near = _new(Near, list_found(pairs, len(rows)))
-        return near
+        neighbors: Near = _new(Near, list_found(pairs, len(rows)))
+        return neighbors
 
     def check(self) -> None:
         """Raise ``AssertionError`` where an index and the bodies contradict each other."""
@@ -398,12 +398,13 @@ def _longer(numbers: Rows, least: int) -> Rows:
     return longer
 
 
-def new_buffers(near: int, hits: int, farthest: float = math.inf) -> Buffers:
+def new_buffers(bodies: int, hits: int, farthest: float = math.inf) -> Buffers:
     """Memory for so many bodies near a path, and so many hits; see `Buffers.farthest`."""
-    rows, opened, chosen = np.empty((3, near), np.int32)
-    bodies = rows, np.empty((near, 4)), np.full(near, 15, np.uint8), opened, np.empty(near, np.int64), chosen
+    rows, opened, chosen = np.empty((3, bodies), np.int32)
+    sides, order = np.full(bodies, 15, np.uint8), np.empty(bodies, np.int64)
+    by_body = rows, np.empty((bodies, 4)), sides, opened, order, chosen
     state = np.empty((MOST_TURNS, 2)), np.zeros(20), np.zeros(9, np.int64)
-    return Buffers(*bodies, np.empty((hits, 9)), *state, farthest)
+    return Buffers(*by_body, np.empty((hits, 9)), *state, farthest)
 
 
 def new_frame(rows: int) -> Frame:

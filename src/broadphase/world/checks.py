@@ -252,13 +252,13 @@ class Checks:
     def cast(self, origins: Any, found: RayHit | RayHits | None) -> None:
         """Look at what rays hit: one that begins at the centre of what it hits means the body itself."""
         if isinstance(found, RayHits):
-            near = np.flatnonzero((found.distances.ravel() == 0.0) & (found.ids.ravel() >= 0))
-            if found.ids.ndim != 1 or not len(near):
+            inside = np.flatnonzero((found.distances.ravel() == 0.0) & (found.ids.ravel() >= 0))
+            if found.ids.ndim != 1 or not len(inside):
                 return
             start = tuple(
-                np.broadcast_to(as_points(origins, "origin"), (len(found.ids), 2))[near[0]].tolist()
+                np.broadcast_to(as_points(origins, "origin"), (len(found.ids), 2))[inside[0]].tolist()
             )
-            other: Any = self._state.store.bodies[found.ids[near[0]]]
+            other: Any = self._state.store.bodies[found.ids[inside[0]]]
         elif found is None or found.distance != 0.0 or isinstance(origins, Body):
             return
         else:

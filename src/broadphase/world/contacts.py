@@ -105,7 +105,7 @@ def none_found(matcher: Matcher) -> FoundContacts:
 class Portion(NamedTuple):
     """Contacts as listeners get them: the body with the listener's tag ``a`` first."""
 
-    at: Integers
+    contacts: Integers
     """Which contacts they are."""
     which: Integers
     """Which of ``matches``."""
@@ -201,10 +201,10 @@ class Contacts(Sequence[Contact]):
     def by_pair(self) -> list[dict[Match, Contact]]:
         """Each contact as every listener that it concerns wants it."""
         told, pairs = self._told(EVERYONE), [dict[Match, Contact]() for _ in range(len(self))]
-        places = iter(told.at.tolist())
+        numbers = iter(told.contacts.tolist())
         for which, contacts in self._contacts(told):
             for match, contact in zip(which, contacts, strict=True):
-                pairs[next(places)][told.matches[match]] = contact
+                pairs[next(numbers)][told.matches[match]] = contact
         return pairs
 
     def rows_for(self, listeners: list[Listener]) -> list[ContactRows]:
@@ -226,25 +226,26 @@ class Contacts(Sequence[Contact]):
         matcher, places = self._found.matcher, rows if self._rows is None else self._rows[rows]
         if self._now is None:
             told = self._told_by(matcher, phase, places, matcher.numbers(groups, places))
-            return told._replace(at=rows[told.at])
+            return told._replace(contacts=rows[told.contacts])
         parts = []
         passed = np.isin(rows, [*self._passed])
         for one, chosen in ((matcher, ~passed), (self._now, passed)):
-            some = places[chosen]
-            told = self._told_by(one, phase, some, one.numbers(groups, some))
-            parts.append(told._replace(at=rows[chosen][told.at]))
+            selected = places[chosen]
+            told = self._told_by(one, phase, selected, one.numbers(groups, selected))
+            parts.append(told._replace(contacts=rows[chosen][told.contacts]))
         first, then = parts
-        at = np.concatenate((first.at, then.at))
-        order = np.argsort(at, kind="stable")
+        numbers = np.concatenate((first.contacts, then.contacts))
+        order = np.argsort(numbers, kind="stable")
         which = np.concatenate((first.which, then.which + len(first.matches)))[order]
         columns: Any = zip(first.rows, then.rows, strict=True)
         columns = ContactRows(*map(np.concatenate, columns))
-        return Portion(at[order], which, columns.at(order), first.matches + then.matches)
+        return Portion(numbers[order], which, columns.at(order), first.matches + then.matches)
 
     def _told_by(self, matcher: Matcher, who: str | Listener, places: Integers, numbers: Integers) -> Portion:
         told = matcher.told(who)
-        at, which, *columns = kernel.turned_contacts(places, numbers, *told[:2], *self._found[:3])
-        return Portion(at, which, _new(ContactRows, columns), told.matches)
+        known = places, numbers, *told[:2], *self._found[:3]
+        contacts, which, *columns = kernel.turned_contacts(*known)
+        return Portion(contacts, which, _new(ContactRows, columns), told.matches)
 
     def _contacts(self, told: Portion) -> Iterator[tuple[list[int], Iterator[Contact]]]:
         """Which of the matches, and the contacts.
@@ -252,12 +253,12 @@ class Contacts(Sequence[Contact]):
         They come some hundred at a time: all at once would keep Python's garbage collector busy.
         """
         bodies: list[Any] = self._bodies
-        for begin in range(0, len(told.at), _AT_ONCE):
+        for begin in range(0, len(told.contacts), _AT_ONCE):
             portion = slice(begin, begin + _AT_ONCE)
             ids = [column[portion].tolist() for column in told.rows[:2]]
             pairs = [[bodies[i] for i in column] for column in ids]
-            for k, at in enumerate(told.at[portion].tolist()) if self._gone else ():
-                if at not in self._passed:
+            for k, number in enumerate(told.contacts[portion].tolist()) if self._gone else ():
+                if number not in self._passed:
                     for side in (0, 1):
                         pairs[side][k] = self._gone.get(ids[side][k], pairs[side][k])
             normals = zip(*told.rows.normals[portion].T.tolist(), strict=True)
@@ -412,19 +413,19 @@ class ContactTracker:
         bounds = _ANYWHERE[: len(rows)]
         if len(rows) <= _VERY_FEW:
             found = [broad_phase.gathered(store.bounds(row), layers=LISTENED) for row in rows.tolist()]
-            near = Near(np.array([0, *accumulate(map(len, found))], np.int64), np.concatenate(found))
+            neighbors = Near(np.array([0, *accumulate(map(len, found))], np.int64), np.concatenate(found))
         else:
             bounds, limit = store.table.bounds(rows), self._limit() if len(rows) > _FEW else NO_LIMIT
-            near = broad_phase.near_regions(rows, bounds, LISTENED, limit, moving=False)
-        return rows, bounds, *self._wanted(rows, near)
+            neighbors = broad_phase.near_regions(rows, bounds, LISTENED, limit, moving=False)
+        return rows, bounds, *self._wanted(rows, neighbors)
 
-    def _wanted(self, rows: Rows, near: Near) -> Near:
+    def _wanted(self, rows: Rows, neighbors: Near) -> Near:
         """What concerns a listener of what is near some rows, where bits alone do not decide that."""
         if self._store.tag_sets.heard_now.exact:
-            return near
-        counts = np.diff(near.first).astype(np.intp, copy=False)
-        pairs = np.column_stack((np.repeat(rows, counts), near.rows))
-        return near.at(self.concerned(pairs))
+            return neighbors
+        counts = np.diff(neighbors.first).astype(np.intp, copy=False)
+        pairs = np.column_stack((np.repeat(rows, counts), neighbors.rows))
+        return neighbors.at(self.concerned(pairs))
 
     def _wanted_notes(self, notes: Floats) -> Floats:
         """The same of notes."""
@@ -448,21 +449,21 @@ class ContactTracker:
         one = len(self.notes) == 1  # not copied where all have moved in one call
         notes = np.asarray(self.notes[0]) if one else np.concatenate([_NO_NOTES, *self.notes])
         notes = self._wanted_notes(notes)
-        near, last = _NOT_SEARCHED, self.searched
+        neighbors, last = _NOT_SEARCHED, self.searched
         if last is not None and last[4] is matcher and not store.retagged:
-            near = last[:4]
+            neighbors = last[:4]
             if not sets.heard_now.exact:
-                near = (*last[:2], *self._wanted(last[0], Near(*last[2:4])))
+                neighbors = (*last[:2], *self._wanted(last[0], Near(*last[2:4])))
         columns = store.table.columns, store.marks, (store.alive, store.renewed, store.serial)
         known = *columns, LISTENED, len(store.bodies), store.space.lengths
         others = notes, before[:5], (sets.bits, store.group)
-        state, *found, touched = kernel.renew(*known, -1, near, *others)
+        state, *found, touched = kernel.renew(*known, -1, neighbors, *others)
         self.changed = len(touched)
         if state == kernel.SEARCH:
             _, *found, _ = kernel.renew(*known, self.changed, self._near(touched), *others)
-        here, there, (began, stayed, were, ended), (over, self.candidates) = found
-        now: FoundContacts = _new(FoundContacts, (*here, matcher))
-        every: FoundContacts = _new(FoundContacts, (*there, matcher))
+        contacts, all_pairs, (began, stayed, were, ended), (over, self.candidates) = found
+        now: FoundContacts = _new(FoundContacts, (*contacts, matcher))
+        every: FoundContacts = _new(FoundContacts, (*all_pairs, matcher))
         bodies, store.shared = store.bodies, True
         other, passed, ends = None, set[int](), every
         if before.matcher is not matcher or (over and store.gone):

@@ -403,8 +403,8 @@ class Queries:
         free, map_ = np.ones(count, np.bool_), self._state.tiles if tiles else None
         if self._space.periodic or self.asked.wanted:
             lines = [*np.broadcast_arrays(starts, ends), *np.broadcast_arrays(from_rows, to_rows)]
-            each = zip(*(column.tolist() for column in lines), strict=True)
-            free[:] = [self._sees(tuple(x), tuple(y), i, j, tiles, known) for x, y, i, j in each]
+            listed = zip(*(column.tolist() for column in lines), strict=True)
+            free[:] = [self._sees(tuple(x), tuple(y), i, j, tiles, known) for x, y, i, j in listed]
         elif count:
             if map_ is not None:
                 free = map_.line_of_sight(starts, ends) | (starts == ends).all(axis=1)
@@ -604,8 +604,8 @@ class Queries:
             (x, y), rules = self._place(point, "point", rules)
             place = np.array([self._space.place(x, y) if is_periodic else (x, y)])
             search = self._nearest_around if is_periodic else self._nearest_many
-            found = [each[0] for each in search(place, most, np.full((1, 1), -1, np.int32), rules)]
-            found = [each[found[0] >= 0] for each in found]
+            rows, distances = search(place, most, np.full((1, 1), -1, np.int32), rules)
+            found = rows[rows >= 0], distances[rows >= 0]
             bodies = [store.bodies[row] for row in found[0].tolist()]
         nearest: Nearest = _new(Nearest, (found[0], found[1]))
         nearest.bodies = bodies

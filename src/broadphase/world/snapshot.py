@@ -206,7 +206,7 @@ def _bring_back_rows(state: State, then: _Moment) -> None:
     if n > held:  # rows that were added later are empty
         more = [np.zeros_like(one[held:]) if one.dtype == np.bool_ else one[held:] for one in columns]
         new = [np.concatenate(both) for both in zip(new, more, strict=True)]
-    now, was = (dict(zip(_KEPT, each, strict=True)) for each in (columns, new))
+    now, was = (dict(zip(_KEPT, values, strict=True)) for values in (columns, new))
     if matcher is not state.listeners.matcher:  # other listeners, or other numbers of sets of tags
         was["group"] = _groups(store, matcher.groups, was["group"], was["alive"])
         was["layer"] = store.tag_sets.layers_of(was["group"], was["static"])
