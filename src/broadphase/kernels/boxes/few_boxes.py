@@ -109,20 +109,20 @@ def find_pairs_of_few(boxes, others, among, touching, period, filter, envs, othe
     found = np.int64(0)
     for i in range(n):
         for j in range(i + 1 if among else 0, m, LANES):
-            near = np.int64(-1)
+            candidates = np.int64(-1)
             for axis in range(dim):
-                near &= _meet_on_axis(
+                candidates &= _meet_on_axis(
                     first[axis, i], first[dim + axis, i], load(second, axis, j), load(second, dim + axis, j),
                     lengths[axis], touching,
                 )  # fmt: skip
-            while near != 0:
-                other = j + lowest_lane(near)
-                near &= near - 1
+            while candidates != 0:
+                other = j + lowest_lane(candidates)
+                candidates &= candidates - 1
                 if filtered and not may_pair(filter, i, other):
                     continue
                 if envs.shape[0] > 0:
-                    own, its = envs[i], other_envs[other]
-                    if own != its and own != SHARED and its != SHARED:
+                    env, other_env = envs[i], other_envs[other]
+                    if env != other_env and env != SHARED and other_env != SHARED:
                         continue
                 if found == rows.shape[0]:
                     rows = larger(rows, found)

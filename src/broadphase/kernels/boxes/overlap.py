@@ -167,15 +167,15 @@ def may_pair(filter, i, j):  # noqa: A002
 
 
 @always_inline
-def lanes_that_meet(columns, row, dim, at, limits, k):
-    """Mask of the boxes from ``at`` that overlap row ``k`` of ``limits``; their edges begin at ``row``."""
-    meets = load(columns, row, at) <= splat(limits[k, dim])
-    meets = meets & (splat(limits[k, 0]) <= load(columns, row + dim, at))
-    meets = meets & (load(columns, row + 1, at) <= splat(limits[k, dim + 1]))
-    meets = meets & (splat(limits[k, 1]) <= load(columns, row + dim + 1, at))
+def lanes_that_meet(columns, row, dim, first, limits, k):
+    """Mask of the boxes from ``first`` that overlap row ``k`` of ``limits``; their edges begin at ``row``."""
+    meets = load(columns, row, first) <= splat(limits[k, dim])
+    meets = meets & (splat(limits[k, 0]) <= load(columns, row + dim, first))
+    meets = meets & (load(columns, row + 1, first) <= splat(limits[k, dim + 1]))
+    meets = meets & (splat(limits[k, 1]) <= load(columns, row + dim + 1, first))
     if dim == 3:
-        meets = meets & (load(columns, row + 2, at) <= splat(limits[k, 5]))
-        meets = meets & (splat(limits[k, 2]) <= load(columns, row + 5, at))
+        meets = meets & (load(columns, row + 2, first) <= splat(limits[k, 5]))
+        meets = meets & (splat(limits[k, 2]) <= load(columns, row + 5, first))
     return meets
 
 

@@ -91,7 +91,7 @@ def _lies_inside(boxes, i, period):
 
 
 @jit
-def wrap_boxes(boxes, period, touching, begin, end, into, crossing):
+def wrap_boxes(boxes, period, touching, begin, end, out, crossing):
     """Wrap valid boxes into the period: ``crossed, ghosts, row, axis, trouble``.
 
     The rows that cross a boundary are written to ``crossing``; ``crossed`` is how many, ``ghosts`` how many
@@ -101,17 +101,17 @@ def wrap_boxes(boxes, period, touching, begin, end, into, crossing):
     crossed = ghosts = np.int64(0)
     for i in range(begin, end):
         for column in range(boxes.shape[1]):
-            into[i, column] = boxes[i, column]
-        if _lies_inside(into, i, period):
+            out[i, column] = boxes[i, column]
+        if _lies_inside(out, i, period):
             continue
         for axis in range(dim):
             if period[axis] < np.inf:
-                low, high, trouble = wrapped(into[i, axis], into[i, dim + axis], period, axis, touching)
+                low, high, trouble = wrapped(out[i, axis], out[i, dim + axis], period, axis, touching)
                 if trouble != 0:
                     return crossed, ghosts, np.int64(i), np.int64(axis), trouble
-                into[i, axis] = low
-                into[i, dim + axis] = high
-        axes = _crossed_axes(into, i, period, touching)
+                out[i, axis] = low
+                out[i, dim + axis] = high
+        axes = _crossed_axes(out, i, period, touching)
         if axes != 0:
             crossing[crossed] = i
             crossed += 1
@@ -125,10 +125,10 @@ def wrap_points(points, period):
     for i in range(points.shape[0]):
         for axis in range(points.shape[1]):
             if period[axis] < np.inf:
-                at, _, trouble = wrapped(points[i, axis], points[i, axis], period, axis, True)
+                coordinate, _, trouble = wrapped(points[i, axis], points[i, axis], period, axis, True)
                 if trouble != 0:
                     return np.int64(i), np.int64(axis)
-                points[i, axis] = at
+                points[i, axis] = coordinate
     return np.int64(-1), np.int64(0)
 
 
@@ -164,11 +164,11 @@ def rows_near_seam(boxes, reach, begin, end, rows):
     """Write the rows of boxes in the world that a ghost may meet into ``rows``; returns how many."""
     found = np.int64(0)
     for i in range(begin, end):
-        near = (boxes[i, 0] <= reach[0]) | (boxes[i, 1] <= reach[1])
+        is_near = (boxes[i, 0] <= reach[0]) | (boxes[i, 1] <= reach[1])
         if boxes.shape[1] == 6:
-            near |= boxes[i, 2] <= reach[2]
+            is_near |= boxes[i, 2] <= reach[2]
         rows[found] = i
-        found += np.int64(near)
+        found += np.int64(is_near)
     return found
 
 
@@ -226,7 +226,7 @@ def spans_near(regions, period, low, high, spans):
 
 
 @jit
-def put_turns(spans, of, turns):
+def put_turns(spans, rows, turns):
     """Write all turns of all `spans_near`, and the row of each."""
     dim = turns.shape[1]
     made = 0
@@ -240,7 +240,7 @@ def put_turns(spans, of, turns):
                 axis = dim - 1 - back
                 turns[made, axis] = spans[k, axis] + rest % spans[k, dim + axis]
                 rest //= spans[k, dim + axis]
-            of[made] = k
+            rows[made] = k
             made += 1
 
 
@@ -259,11 +259,11 @@ def periodic_distance(boxes, i, points, q, period, image):
     """From point ``q`` to the nearest image of box ``i``; ``image`` is scratch, one number for each axis."""
     dim = period.shape[0]
     for axis in range(dim):
-        low, high, at = boxes[i, axis], boxes[i, dim + axis], points[q, axis]
-        image[axis] = at
+        low, high, coordinate = boxes[i, axis], boxes[i, dim + axis], points[q, axis]
+        image[axis] = coordinate
         if period[axis] < np.inf:
-            least = gap(low, high, at)
-            lower, higher = at - period[axis], at + period[axis]
+            least = gap(low, high, coordinate)
+            lower, higher = coordinate - period[axis], coordinate + period[axis]
             if gap(low, high, lower) < least:
                 image[axis] = lower
                 least = gap(low, high, lower)

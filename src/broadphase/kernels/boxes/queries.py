@@ -95,9 +95,9 @@ def farthest(value, touching, kind):
 
 
 @inline
-def gap(low, high, at):
+def gap(low, high, coordinate):
     """The distance from a coordinate to an interval; 0 inside."""
-    return max(float(low) - float(at), float(at) - float(high), 0.0)
+    return max(float(low) - float(coordinate), float(coordinate) - float(high), 0.0)
 
 
 @inline
@@ -143,8 +143,8 @@ def slab_times(boxes, i, ray, axis):
     with an edge counts as inside here (see `ray_distance` for ``touching=False``).
     """
     dim = boxes.shape[1] // 2
-    at = float(ray[axis])
-    return _slab(float(boxes[i, axis]) - at, float(boxes[i, dim + axis]) - at, float(ray[dim + axis]))
+    origin = float(ray[axis])
+    return _slab(float(boxes[i, axis]) - origin, float(boxes[i, dim + axis]) - origin, float(ray[dim + axis]))
 
 
 @inline
@@ -177,21 +177,21 @@ def _hit_at(x0, x1, dx, y0, y1, dy, z0, z1, dz, max_distance, touching):
     enter_z, leave_z = _slab(z0, z1, dz)
     if not (enter_x <= leave_x and enter_y <= leave_y and enter_z <= leave_z):  # also where the row is NaN
         return -1.0
-    near = max(enter_x, enter_y, enter_z)
-    far = min(leave_x, leave_y, leave_z)
-    if near > far or near > max_distance or far < 0.0 or near == np.inf:
+    tmin = max(enter_x, enter_y, enter_z)
+    tmax = min(leave_x, leave_y, leave_z)
+    if tmin > tmax or tmin > max_distance or tmax < 0.0 or tmin == np.inf:
         return -1.0
     if not touching:
-        if far == 0.0 or near == max_distance:
+        if tmax == 0.0 or tmin == max_distance:
             return -1.0
         if _slides(x0, x1, dx) or _slides(y0, y1, dy) or _slides(z0, z1, dz):
             return -1.0
-        if near == far:  # in and out at the same time: a thin wall if one axis does both, else a corner
-            entering = (enter_x == near) + 2 * (enter_y == near) + 4 * (enter_z == near)
-            leaving = (leave_x == far) + 2 * (leave_y == far) + 4 * (leave_z == far)
+        if tmin == tmax:  # in and out at the same time: a thin wall if one axis does both, else a corner
+            entering = (enter_x == tmin) + 2 * (enter_y == tmin) + 4 * (enter_z == tmin)
+            leaving = (leave_x == tmax) + 2 * (leave_y == tmax) + 4 * (leave_z == tmax)
             if entering != leaving or entering & (entering - 1) != 0:
                 return -1.0
-    return near if near > 0.0 else 0.0
+    return tmin if tmin > 0.0 else 0.0
 
 
 @inline
@@ -212,9 +212,9 @@ def write_normal(boxes, i, ray, distance, normal):
     for axis in range(dim):
         enter, _ = slab_times(boxes, i, ray, axis)
         # Without branches: through which face a ray enters is not to be foreseen.
-        here = (enter == distance) & (not found)
-        normal[axis] = (-1.0 if ray[dim + axis] > 0.0 else 1.0) if here else 0.0
-        found |= here
+        is_entered = (enter == distance) & (not found)
+        normal[axis] = (-1.0 if ray[dim + axis] > 0.0 else 1.0) if is_entered else 0.0
+        found |= is_entered
 
 
 @jit
@@ -304,19 +304,19 @@ def insert_nearest(ids, distances, i, k, found, other, d):
 
 
 @inline
-def _sink(distances, ids, at, end, distance, i):
-    """Put an entry into the heap's empty place ``at``, or below it: the farthest entry is on top."""
-    while 2 * at + 1 < end:
-        below = 2 * at + 1
+def _sink(distances, ids, place, end, distance, i):
+    """Put an entry into the heap's empty place ``place``, or below it: the farthest entry is on top."""
+    while 2 * place + 1 < end:
+        below = 2 * place + 1
         if below + 1 < end and nearer(distances[below], ids[below], distances[below + 1], ids[below + 1]):
             below += 1
         if not nearer(distance, i, distances[below], ids[below]):
             break
-        distances[at] = distances[below]
-        ids[at] = ids[below]
-        at = below
-    distances[at] = distance
-    ids[at] = i
+        distances[place] = distances[below]
+        ids[place] = ids[below]
+        place = below
+    distances[place] = distance
+    ids[place] = i
 
 
 @inline
@@ -337,24 +337,24 @@ def keep_nearest(distances, ids, kept, distance, i):
 
 
 @inline
-def _rise(distances, ids, at, distance, i):
-    """Put an entry into the heap's empty place ``at``, its end, or above it."""
-    while at > 0:
-        above = (at - 1) // 2
+def _rise(distances, ids, place, distance, i):
+    """Put an entry into the heap's empty place ``place``, its end, or above it."""
+    while place > 0:
+        above = (place - 1) // 2
         if not nearer(distances[above], ids[above], distance, i):
             break
-        distances[at] = distances[above]
-        ids[at] = ids[above]
-        at = above
-    distances[at] = distance
-    ids[at] = i
+        distances[place] = distances[above]
+        ids[place] = ids[above]
+        place = above
+    distances[place] = distance
+    ids[place] = i
 
 
 @common
 def sort_by_distance(distances, ids, count):
     """Heap sort of the first ``count`` entries."""
-    for at in range(count // 2 - 1, -1, -1):
-        _sink(distances, ids, at, count, distances[at], ids[at])
+    for k in range(count // 2 - 1, -1, -1):
+        _sink(distances, ids, k, count, distances[k], ids[k])
     for end in range(count - 1, 0, -1):
         distance = distances[end]
         i = ids[end]

@@ -211,16 +211,16 @@ def _narrow(keys, smallest, largest, below, counts):
         key = int(keys[k])
         if smallest <= key and key <= largest:
             counts[(key >> shift) - first] += 1
-    at = 0
-    while below + counts[at] <= half:
-        below += counts[at]
-        at += 1
-    # The median is in bin `at`, and `below` keys are before that bin.
+    mid = 0
+    while below + counts[mid] <= half:
+        below += counts[mid]
+        mid += 1
+    # The median is in bin `mid`, and `below` keys are before that bin.
     if below >= half - slack:
-        return True, (first + at) << shift, np.int64(0), below
-    if below + counts[at] <= half + slack:
-        return True, (first + at + 1) << shift, np.int64(0), below
-    return False, max(smallest, (first + at) << shift), min(largest, ((first + at + 1) << shift) - 1), below
+        return True, (first + mid) << shift, np.int64(0), below
+    if below + counts[mid] <= half + slack:
+        return True, (first + mid + 1) << shift, np.int64(0), below
+    return False, max(smallest, (first + mid) << shift), min(largest, ((first + mid + 1) << shift) - 1), below
 
 
 @inline
@@ -317,31 +317,31 @@ _FIRST_CAPACITY = 1024
 
 
 @inline
-def meeting(edges, node, lane, at, slot, dim, touching):
-    """Which of the slots of ``node`` from ``lane`` on meet a slot of node ``at``."""
-    row, own = node * (2 * dim), at * (2 * dim)
-    meets = _meets(edges, row, lane, own, slot, dim, touching)
-    meets = meets & _meets(edges, row + 1, lane, own + 1, slot, dim, touching)
+def meeting(edges, node, lane, other, slot, dim, touching):
+    """Which of the slots of ``node`` from ``lane`` on meet a slot of node ``other``."""
+    row, other_row = node * (2 * dim), other * (2 * dim)
+    meets = _meets(edges, row, lane, other_row, slot, dim, touching)
+    meets = meets & _meets(edges, row + 1, lane, other_row + 1, slot, dim, touching)
     if dim == 3:
-        meets = meets & _meets(edges, row + 2, lane, own + 2, slot, dim, touching)
+        meets = meets & _meets(edges, row + 2, lane, other_row + 2, slot, dim, touching)
     return meets
 
 
 @always_inline
-def _meets(edges, row, lane, own, slot, dim, touching):
+def _meets(edges, row, lane, other_row, slot, dim, touching):
     """The same on one axis."""
-    low, high = splat(edges[own, slot]), splat(edges[own + dim, slot])
+    low, high = splat(edges[other_row, slot]), splat(edges[other_row + dim, slot])
     if touching:
         return (load(edges, row, lane) <= high) & (low <= load(edges, row + dim, lane))
     return (load(edges, row, lane) < high) & (low < load(edges, row + dim, lane))
 
 
 @inline
-def meeting_bits(edges, node, at, slot, dim):
+def meeting_bits(edges, node, other, slot, dim):
     """`meeting` for all 16 slots, as bits; touching counts."""
-    found = bits(meeting(edges, node, 0, at, slot, dim, True))
+    found = bits(meeting(edges, node, 0, other, slot, dim, True))
     for lane in range(LANES, WIDTH, LANES):
-        found |= bits(meeting(edges, node, lane, at, slot, dim, True)) << lane
+        found |= bits(meeting(edges, node, lane, other, slot, dim, True)) << lane
     return found
 
 
@@ -402,8 +402,8 @@ def leaves_that_meet(edges, children, links, other):
             else:
                 before = found
                 found = _add_lower(edges, children, links, b, a, dim, then, found)
-                for at in range(before, found):
-                    then[0, at], then[1, at] = then[1, at], then[0, at]
+                for place in range(before, found):
+                    then[0, place], then[1, place] = then[1, place], then[0, place]
             if tests > checked + OFTEN // WIDTH:
                 checked = tests
                 wanted = goes_on()

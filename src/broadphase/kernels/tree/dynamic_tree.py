@@ -378,11 +378,11 @@ def _sort_by_key(keys, order):
     """Insertion sort of few entries."""
     for k in range(_MANY):
         key = keys[k]
-        at = k
-        while at > 0 and keys[order[at - 1]] > key:
-            order[at] = order[at - 1]
-            at -= 1
-        order[at] = k
+        place = k
+        while place > 0 and keys[order[place - 1]] > key:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = k
 
 
 @inline
@@ -480,8 +480,8 @@ def _insert_one(edges, children, links, where, tree, box, new, scratch):
         links[node, COUNT] = 0
         for k in range(_MANY):
             half = node if k < cut else other
-            at = best_order[k]
-            _append_child(edges, children, links, where, half, boxes[at], ids[at], level, rows)
+            entry = best_order[k]
+            _append_child(edges, children, links, where, half, boxes[entry], ids[entry], level, rows)
         for row in range(rows):
             for k in range(count_of(links, node), WIDTH):
                 edges[node * rows + row, k] = np.nan
@@ -518,11 +518,11 @@ def insert_boxes(edges, children, links, where, boxes, reach, classes, ids, firs
     """
     dim = boxes.shape[1] // 2
     box, cut = scratch[0], scratch[1:]
-    for at in range(first, ids.shape[0]):
-        i = np.int64(ids[at])
+    for k in range(first, ids.shape[0]):
+        i = np.int64(ids[k])
         tree = np.int64(classes[i] & 1)
-        if free_nodes(children) < children[0, HEIGHT + tree] + 1 or not answers_at(at):
-            return at
+        if free_nodes(children) < children[0, HEIGHT + tree] + 1 or not answers_at(k):
+            return k
         if fresh:
             reach[i] = 0.0
         for axis in range(dim):
@@ -559,16 +559,16 @@ def _take_out(edges, children, links, where, node, slot, level, rows):
 @inline
 def _best_neighbour(edges, children, links, node, rows):
     """The neighbour with enough free slots for a node's children that would grow least, as a slot; or -1."""
-    above, own = place_above(links, node)
+    above, own_slot = place_above(links, node)
     best = np.int64(-1)
     least = np.inf
     for slot in range(count_of(links, above)):
         neighbour = child_of(children, above, slot)
-        if slot != own and count_of(links, neighbour) + count_of(links, node) <= WIDTH:
+        if slot != own_slot and count_of(links, neighbour) + count_of(links, node) <= WIDTH:
             cost = 0.0
             for row in range(above * rows, above * rows + rows // 2):
-                high = max(finite(edges[row + rows // 2, slot]), finite(edges[row + rows // 2, own]))
-                cost += high - min(finite(edges[row, slot]), finite(edges[row, own]))
+                high = max(finite(edges[row + rows // 2, slot]), finite(edges[row + rows // 2, own_slot]))
+                cost += high - min(finite(edges[row, slot]), finite(edges[row, own_slot]))
             if cost < least:
                 least = cost
                 best = slot

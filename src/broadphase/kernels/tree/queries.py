@@ -105,11 +105,11 @@ def descend(edges, children, tree, limits, count, queue, start, several):
             queue[1, start + k] = k
     for _ in range(children[0, HEIGHT + tree]):
         tail = end
-        for at in range(begin, end):
+        for entry in range(begin, end):
             if tail + SPARE > queue.shape[1]:
                 return np.int64(-1), end
-            node = np.int64(queue[0, at])
-            k = np.int64(queue[1, at]) if several else NODE_0
+            node = np.int64(queue[0, entry])
+            k = np.int64(queue[1, entry]) if several else NODE_0
             for lane in range(0, WIDTH, LANES):
                 meets = lanes_that_meet(edges, node * (2 * dim), dim, lane, limits, k)
                 if several:
@@ -141,20 +141,20 @@ def find_candidates(source, limits, count, queue, several):
                     begin = start
                     end = stop
                     continue
-                for at in range(start, stop):
-                    queue[0, end] = queue[0, at]
+                for entry in range(start, stop):
+                    queue[0, end] = queue[0, entry]
                     if several:
-                        queue[1, end] = queue[1, at]
+                        queue[1, end] = queue[1, entry]
                     end += 1
             else:
                 tests += stop - start
-                for at in range(start, stop):
+                for entry in range(start, stop):
                     k = NODE_0
                     if several:
-                        prefetch(boxes, queue[0, min(at + AHEAD, stop - 1)], 0)
-                        k = np.int64(queue[1, at])
+                        prefetch(boxes, queue[0, min(entry + AHEAD, stop - 1)], 0)
+                        k = np.int64(queue[1, entry])
                         queue[1, end] = k
-                    i = np.int64(queue[0, at])
+                    i = np.int64(queue[0, entry])
                     queue[0, end] = i
                     meets = overlap(boxes, i, limits, k, True)
                     end += np.int64(meets and passes(categories, masks, i, category, mask))
@@ -181,12 +181,12 @@ def search_boxes(edges, children, boxes, categories, masks, queries, touching, c
         return rows, result(0, np.int32), np.int64(0), np.int64(-1)
     source = (edges, children, boxes, categories, masks, category, mask)
     both = children[0, MOVING] > 0 and children[0, STATIC_TREE] > 0
-    found = tests = checked = at = begin = np.int64(0)
+    found = tests = checked = done = begin = np.int64(0)
     block = most
-    while at < last:
-        count = min(block, last - at)
+    while done < last:
+        count = min(block, last - done)
         for k in range(count):
-            set_limits(queries[at + k], touching, limits, k)
+            set_limits(queries[done + k], touching, limits, k)
         begin, end, made = find_candidates(source, limits, count, queue, not one)
         if begin < 0:
             if count > 1:
@@ -195,13 +195,13 @@ def search_boxes(edges, children, boxes, categories, masks, queries, touching, c
                 queue = np.empty((2, 8 * queue.shape[1]), np.int32)
             continue
         tests += made
-        at += count
+        done += count
         if one:
             found = end - begin
             break
         needed = found + (end - begin)
         if needed > rows.shape[0]:  # as many as the queries so far have needed, for each that is left
-            expected = needed + needed // at * (last - at) + needed // 8
+            expected = needed + needed // done * (last - done) + needed // 8
             rows = with_room(rows, found, max(min(expected, _MOST_EXPECTED), 2 * needed))
         if sort and end - begin > RANKED and words.shape[0] == 0:
             words = words_for(end_of_ids)
@@ -212,7 +212,7 @@ def search_boxes(edges, children, boxes, categories, masks, queries, touching, c
             queue, grouped = grouped, queue
             begin, end = NODE_0, end - begin
         count_rows(queue, begin, end, starts, count)
-        put_rows(queue, begin, starts, count, sort, rows, found, at - count, words, end_of_ids)
+        put_rows(queue, begin, starts, count, sort, rows, found, done - count, words, end_of_ids)
         found += end - begin
         if 3 * (end + made // WIDTH) < queue.shape[1]:
             block = min(2 * count, most)
@@ -284,8 +284,8 @@ def prepare_rays(values, first, count, rays, lines):
         origins, enter, leave = rays[axis], lines[axis], lines[2 * dim + axis]
         for k in range(count):
             # In a periodic world a ray may start beyond the largest float32.
-            at = min(max(kind(origins[k]), -largest), largest)
-            below, above = next_down(at), next_up(at)
+            origin = min(max(kind(origins[k]), -largest), largest)
+            below, above = next_down(origin), next_up(origin)
             back = steps[k] < 0.0
             enter[k] = below if back else above
             leave[k] = above if back else below
@@ -314,9 +314,9 @@ def sides_entered(lines, k):
 def _times(nodes, node, lines, k, axis, side, lane):
     """When ray ``k`` enters and leaves the slots from ``lane`` on, on one axis."""
     dim = lines.shape[0] // 4
-    at = WIDTH * axis + lane
-    enter = load(nodes, node, at + side) - splat(lines[axis, k])
-    leave = load(nodes, node, at + WIDTH * dim - side) - splat(lines[2 * dim + axis, k])
+    column = WIDTH * axis + lane
+    enter = load(nodes, node, column + side) - splat(lines[axis, k])
+    leave = load(nodes, node, column + WIDTH * dim - side) - splat(lines[2 * dim + axis, k])
     return enter * splat(lines[dim + axis, k]), leave * splat(lines[3 * dim + axis, k])
 
 
@@ -329,14 +329,14 @@ def slots_hit(nodes, node, lines, k, sides, bound, times):
     hit = np.int64(0)
     for lane in range(0, WIDTH, LANES):
         enter, leave = _times(nodes, node, lines, k, 0, sides[0], lane)
-        near, far = larger(splat(nodes.dtype.type(0.0)), enter), smaller(splat(bound), leave)
+        tmin, tmax = larger(splat(nodes.dtype.type(0.0)), enter), smaller(splat(bound), leave)
         enter, leave = _times(nodes, node, lines, k, 1, sides[1], lane)
-        near, far = larger(near, enter), smaller(far, leave)
+        tmin, tmax = larger(tmin, enter), smaller(tmax, leave)
         if lines.shape[0] == 12:
             enter, leave = _times(nodes, node, lines, k, 2, sides[2], lane)
-            near, far = larger(near, enter), smaller(far, leave)
-        store(times, 0, lane, near)
-        hit |= bits(near <= far) << lane
+            tmin, tmax = larger(tmin, enter), smaller(tmax, leave)
+        store(times, 0, lane, tmin)
+        hit |= bits(tmin <= tmax) << lane
     return hit
 
 
@@ -368,16 +368,16 @@ def _first_hit(source, touching, k, ignored, scratch):
             # On to the nearest one; the others wait.
             node, slot = child, lowest_lane(hit)
             hit &= hit - 1
-            child, near = child_of(children, node, slot), times[0, slot]
+            child, child_time = child_of(children, node, slot), times[0, slot]
             level = (level - 1) & 63
             while hit != 0:
                 slot = lowest_lane(hit)
                 hit &= hit - 1
                 other, time = child_of(children, node, slot), times[0, slot]
-                nearer = time < near
+                nearer = time < child_time
                 stack[left] = ((child if nearer else other) << 6) | level
-                keys[left] = near if nearer else time
-                child, near = other if nearer else child, time if nearer else near
+                keys[left] = child_time if nearer else time
+                child, child_time = other if nearer else child, time if nearer else child_time
                 left += 1
         if level != _BOX or (nearest == 0.0 and child > best):
             continue
@@ -417,8 +417,8 @@ def search_firsts(
         prepare_rays(rays, begin, count, prepared, lines)
         for k in range(count):
             q = begin + k
-            own = np.int64(ignored[q]) if ignored.shape[0] > 0 else NO_BOX
-            hit, distance, made = _first_hit(source, touching, k, own, (prepared, lines, stack, keys))
+            passed = np.int64(ignored[q]) if ignored.shape[0] > 0 else NO_BOX
+            hit, distance, made = _first_hit(source, touching, k, passed, (prepared, lines, stack, keys))
             tests += made
             if one:
                 if hit >= 0:
@@ -487,12 +487,12 @@ def squares_of(edges, node, dim, point, squares):
     for k in range(WIDTH):
         squares[k] = 0.0
     for axis in range(dim):
-        at = float(point[axis])
+        coordinate = float(point[axis])
         low = edges[(2 * node) * dim + axis]
         high = edges[(2 * node + 1) * dim + axis]
         for k in range(WIDTH):
-            below = float(low[k]) - at
-            above = at - float(high[k])
+            below = float(low[k]) - coordinate
+            above = coordinate - float(high[k])
             # In this form NaN, from an unused slot, stays NaN.
             gap = above if above >= below else below
             gap = 0.0 if gap <= 0.0 else gap
@@ -567,14 +567,14 @@ def search_nearest(edges, children, boxes, categories, masks, points, category, 
     scratch = nodes, keys, many(WIDTH, np.float64)
     source = (edges, children, boxes, categories, masks, category, mask)
     held = np.int64(children[0, HELD + MOVING] + children[0, HELD + STATIC_TREE]) if one else np.int64(0)
-    own, far = result(min(k, held), np.int32), result(min(k, held), np.float64)
+    found, far = result(min(k, held), np.int32), result(min(k, held), np.float64)
     tests = checked = kept = np.int64(0)
     if one:
         if not take_point(points[0], boxes, points[0]):
-            return own, far, np.int64(-1)
-        kept, tests = search_around(source, points[0], own, far, scratch, np.inf)
-        sort_by_distance(far, own, kept)
-        return own[:kept], far[:kept], tests
+            return found, far, np.int64(-1)
+        kept, tests = search_around(source, points[0], found, far, scratch, np.inf)
+        sort_by_distance(far, found, kept)
+        return found[:kept], far[:kept], tests
     for q in range(points.shape[0]):
         max_distance = np.inf  # squared
         if q > 0 and kept == k:
@@ -592,7 +592,7 @@ def search_nearest(edges, children, boxes, categories, masks, points, category, 
         checked = looked(tests, checked)
         if checked < 0:
             break
-    return own, far, tests
+    return found, far, tests
 
 
 # -----------------------------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ def _is_far(x, y):
 
 
 @inline
-def _put_near(trees, waiting, bits, limits, queue, shapes, near):
+def _put_near(trees, waiting, bits, limits, queue, shapes, candidates):
     """Write the rows of the shapes whose bounds overlap a box, in any order; how many, or `REFUSED`.
 
     ``limits``, the box, and ``queue`` are one row each, and are written to; ``bits`` say which trees count.
@@ -80,11 +80,11 @@ def _put_near(trees, waiting, bits, limits, queue, shapes, near):
         if bits & bit != 0:
             source = (edges, children, boxes, no_sets, no_sets, np.int64(-1), np.int64(-1))
             first, last, _ = find_candidates(source, limits, np.int64(1), queue, False)
-            if first < 0 or count + (last - first) > near.shape[0]:
+            if first < 0 or count + (last - first) > candidates.shape[0]:
                 return REFUSED
-            for at in range(first, last):
-                row = names[queue[0, at]]
-                near[count] = row
+            for entry in range(first, last):
+                row = names[queue[0, entry]]
+                candidates[count] = row
                 count += np.int64(none_waits or listed[row] & bits == 0)
         bit *= 2
     for index in range(changed.shape[0]):
@@ -93,36 +93,36 @@ def _put_near(trees, waiting, bits, limits, queue, shapes, near):
             is_first = listed[row] & bits & ((1 << index) - 1) == 0  # it may be in several lists
             there = alive[row] and bits & (1 << (layer[row] & 1)) != 0
             if is_first and there and bounds_overlap(bounds, bounds_of(shapes, row)):
-                if count == near.shape[0]:
+                if count == candidates.shape[0]:
                     return REFUSED
-                near[count] = row
+                candidates[count] = row
                 count += 1
     return count
 
 
 @holds_gil
 @numbers(values=(4,))
-def put_in_box(trees, waiting, bits, values, shapes, near):
+def put_in_box(trees, waiting, bits, values, shapes, candidates):
     """`_put_near` for a box."""
     limits, queue = one_row(4, np.float64), some_rows(1, STACK_CAPACITY, np.int32)
     set_array(values, limits[NODE_0])
-    return _put_near(trees, waiting, bits, limits, queue, shapes, near)
+    return _put_near(trees, waiting, bits, limits, queue, shapes, candidates)
 
 
 @inline
-def _overlapping(trees, waiting, limits, queue, query, shapes, rules, near):
+def _overlapping(trees, waiting, limits, queue, query, shapes, rules, candidates):
     """Write the shapes that overlap shape 0 of ``query``, sorted; how many, or `REFUSED`.
 
     ``limits``, its bounds, and ``queue`` are one row each, and are written to.
     """
-    found, count = _put_near(trees, waiting, 3, limits, queue, shapes, near[0]), np.int64(0)
-    for at in range(found):
-        row = near[0, at]
+    found, count = _put_near(trees, waiting, 3, limits, queue, shapes, candidates[0]), np.int64(0)
+    for k in range(found):
+        row = candidates[0, k]
         known = query.kinds[0] == BOX and shapes.kinds[row] == BOX
         if fits(rules, row) and (known or contact_of(query, 0, shapes, row, False)[0]):
-            near[0, count] = row
+            candidates[0, count] = row
             count += 1
-    sort_few(near[0], count)
+    sort_few(candidates[0], count)
     return found if found < 0 else count
 
 
@@ -156,7 +156,7 @@ def put_overlapping(trees, waiting, place, is_sized, radius, shapes, rules, bodi
     """
     count, sides = length_of(place), few(4, np.float64)
     limits, queue = one_row(4, np.float64), some_rows(1, STACK_CAPACITY, np.int32)
-    near, edges = some_rows(1, STACK_ROWS, np.int32), some_rows(4, 1, np.float64)
+    candidates, edges = some_rows(1, STACK_ROWS, np.int32), some_rows(4, 1, np.float64)
     no_points = one_row(2, np.float64)
     query = _one_shape(few(1, np.uint8), edges, few(1, np.int64), no_points)
     if not (count == 4 or count == 2) or not read_numbers(place, sides[:count]):
@@ -166,8 +166,8 @@ def put_overlapping(trees, waiting, place, is_sized, radius, shapes, rules, bodi
         right, bottom = left + right, top + bottom
     if not _take_query(left, top, right, bottom, radius, limits, query):
         return False
-    total = _overlapping(trees, waiting, limits, queue, query, shapes, rules, near)
-    append_items(found, bodies, near[0], total)
+    total = _overlapping(trees, waiting, limits, queue, query, shapes, rules, candidates)
+    append_items(found, bodies, candidates[0], total)
     return total >= 0
 
 
@@ -175,12 +175,12 @@ def put_overlapping(trees, waiting, place, is_sized, radius, shapes, rules, bodi
 def overlapping_shape(trees, waiting, query, shapes, rules):
     """The rows of the shapes that overlap shape 0 of ``query``, ascending, and how many, or `REFUSED`."""
     limits, queue = one_row(4, np.float64), some_rows(1, STACK_CAPACITY, np.int32)
-    near, box = some_rows(1, STACK_ROWS, np.int32), limits[NODE_0]
+    candidates, box = some_rows(1, STACK_ROWS, np.int32), limits[NODE_0]
     box[0], box[1], box[2], box[3] = bounds_of(query, 0)
-    total = _overlapping(trees, waiting, limits, queue, query, shapes, rules, near)
+    total = _overlapping(trees, waiting, limits, queue, query, shapes, rules, candidates)
     found = result(max(total, np.int64(0)), np.int32)
-    for at in range(found.shape[0]):
-        found[at] = near[0, at]
+    for k in range(found.shape[0]):
+        found[k] = candidates[0, k]
     return found, total
 
 
@@ -194,7 +194,7 @@ def overlapping_each(trees, values, radii, radius, shapes, rules):
     """
     m, columns, total = np.int64(values.shape[0]), values.shape[1], np.int64(0)
     limits, queue = one_row(4, np.float64), some_rows(1, STACK_CAPACITY, np.int32)
-    near, found = some_rows(1, STACK_ROWS, np.int32), np.empty((8 * m, 2), np.int32)
+    candidates, found = some_rows(1, STACK_ROWS, np.int32), np.empty((8 * m, 2), np.int32)
     edges, no_points = some_rows(4, 1, np.float64), one_row(2, np.float64)
     query = _one_shape(few(1, np.uint8), edges, few(1, np.int64), no_points)
     around = radii.shape[0] > 0 or radius >= 0.0
@@ -214,13 +214,13 @@ def overlapping_each(trees, values, radii, radius, shapes, rules):
             return found[:0], REFUSED
         if not _take_query(values[k, 0], values[k, 1], right, bottom, reach, limits, query):
             return found[:0], REFUSED
-        count = _overlapping(trees, waiting, limits, queue, query, shapes, rules, near)
+        count = _overlapping(trees, waiting, limits, queue, query, shapes, rules, candidates)
         if count < 0:
             return found[:0], REFUSED
         while total + count > found.shape[0]:
             found = larger(found, total)
-        for at in range(count):
-            found[total + at, 0], found[total + at, 1] = k, near[0, at]
+        for place in range(count):
+            found[total + place, 0], found[total + place, 1] = k, candidates[0, place]
         total += count
     return found[:total], total
 
@@ -239,26 +239,26 @@ def _memory_for(trees):
 
 
 @inline
-def _nearer(edges, node, k, ray, near):
-    """``near`` of slot ``k`` for the shapes below it, in 2-D: no shape there is nearer, despite rounding."""
+def _nearer(edges, node, k, ray, time):
+    """``time`` of slot ``k`` for the shapes below it, in 2-D: no shape there is nearer, despite rounding."""
     row = 4 * node
     size = max(max(abs(edges[row, k]), abs(edges[row + 2, k])), abs(ray[0]))
     size = max(size, max(max(abs(edges[row + 1, k]), abs(edges[row + 3, k])), abs(ray[1])))
-    return near - _ROUNDING * (size + near)
+    return time - _ROUNDING * (size + time)
 
 
 @inline
-def _counts(rules, own, k, row):
+def _counts(rules, excluded, k, row):
     """Whether query ``k`` may find a shape."""
-    for column in range(own.shape[1]):
-        if own[k, column] == row:
+    for column in range(excluded.shape[1]):
+        if excluded[k, column] == row:
             return False
     return fits(rules, row)
 
 
 @inline
-def _first_shape(search, memory, values, first, own, way):
-    """`raycast_shapes` for row ``first`` of ``values``, but for the shapes ``own[first]``.
+def _first_shape(search, memory, values, first, excluded, way):
+    """`raycast_shapes` for row ``first`` of ``values``, but for the shapes ``excluded[first]``.
 
     A row is ``x, y``, a unit vector and the length; ``search`` are ``trees, shapes, rules``.
 
@@ -285,15 +285,15 @@ def _first_shape(search, memory, values, first, own, way):
             while hit != 0:
                 k = lowest_lane(hit)
                 hit &= hit - 1
-                near = _nearer(edges, node, k, ray, times[0, k])
-                if near > nearest:
+                least = _nearer(edges, node, k, ray, times[0, k])
+                if least > nearest:
                     continue
                 child = child_of(children, node, k)
                 if level > 0:
-                    left = stack_by_key(stack, keys, left, begin, child, level, near)
+                    left = stack_by_key(stack, keys, left, begin, child, level, least)
                     continue
                 row = np.int64(names[child])
-                if not _counts(rules, own, first, row) or ray_distance(boxes, child, ray, True) < 0.0:
+                if not _counts(rules, excluded, first, row) or ray_distance(boxes, child, ray, True) < 0.0:
                     continue
                 distance, out_x, out_y = ray_of(shapes, row, x, y, dx, dy, values[first, 4])
                 if 0.0 <= distance <= nearest and (distance < nearest or best < 0 or row < best):
@@ -324,12 +324,12 @@ def raycast_shapes(trees, origin, direction, max_distance, shapes, rules):
 
     Of equals that with the lowest row counts; -1: it enters none; `REFUSED`: the numbers are not sound.
     """
-    ray, own, memory = one_row(5, np.float64), one_row(1, np.int32), _memory_for(trees)
+    ray, excluded, memory = one_row(5, np.float64), one_row(1, np.int32), _memory_for(trees)
     x, y, dx, dy = float(origin[0]), float(origin[1]), float(direction[0]), float(direction[1])
     if not _take_ray(x, y, dx, dy, max_distance, ray):
         return REFUSED, 0.0, 0.0, 0.0, dx, dy
-    own[0, 0] = NO_ROW
-    row, distance, nx, ny = _first_shape((trees, shapes, rules), memory, ray, NODE_0, own, _NO_WAY)
+    excluded[0, 0] = NO_ROW
+    row, distance, nx, ny = _first_shape((trees, shapes, rules), memory, ray, NODE_0, excluded, _NO_WAY)
     return row, distance, nx, ny, ray[0, 2], ray[0, 3]
 
 
@@ -339,8 +339,8 @@ def raycast_each(trees, origins, directions, max_distance, shapes, rules):
     """The same for each of some rays: ``rows, distances, normals, done``; -1, inf and zeros for no hit."""
     m = max(np.int64(origins.shape[0]), np.int64(directions.shape[0]))
     found, distances, normals = np.empty(m, np.int32), np.empty(m, np.float64), np.empty((m, 2), np.float64)
-    ray, own, memory = one_row(5, np.float64), one_row(1, np.int32), _memory_for(trees)
-    own[0, 0] = NO_ROW
+    ray, excluded, memory = one_row(5, np.float64), one_row(1, np.int32), _memory_for(trees)
+    excluded[0, 0] = NO_ROW
     done = origins.shape[1] == directions.shape[1] == 2
     done = done and (origins.shape[0] == m or origins.shape[0] == 1)
     done = done and (directions.shape[0] == m or directions.shape[0] == 1)
@@ -353,30 +353,30 @@ def raycast_each(trees, origins, directions, max_distance, shapes, rules):
         ):
             return found, distances, normals, False
         found[k], distances[k], normals[k, 0], normals[k, 1] = _first_shape(
-            (trees, shapes, rules), memory, ray, NODE_0, own, _NO_WAY
+            (trees, shapes, rules), memory, ray, NODE_0, excluded, _NO_WAY
         )
     return found, distances, normals, True
 
 
 @jit
-def first_shapes_on_rays(trees, rays, own, shapes, rules, found, hits):
+def first_shapes_on_rays(trees, rays, excluded, shapes, rules, found, hits):
     """The same for each of ``rays``: the rows, -1 for none, and rows of distance and normal.
 
-    Ray ``k`` passes through the shapes ``own[k]``.
+    Ray ``k`` passes through the shapes ``excluded[k]``.
     """
     memory = _memory_for(trees)
     for k in range(rays.shape[0]):
         if not answers_at(k):
             break
-        row, distance, nx, ny = _first_shape((trees, shapes, rules), memory, rays, k, own, _NO_WAY)
+        row, distance, nx, ny = _first_shape((trees, shapes, rules), memory, rays, k, excluded, _NO_WAY)
         found[k] = row
         if row >= 0:
             hits[k, 0], hits[k, 1], hits[k, 2] = distance, nx, ny
 
 
 @inline
-def _between(search, memory, x, y, to_x, to_y, ray, own):
-    """A shape between two points, but for the shapes ``own``, or `NO_ROW`; ``ray`` is scratch, one row."""
+def _between(search, memory, x, y, to_x, to_y, ray, excluded):
+    """A shape between two points that is not ``excluded``, or `NO_ROW`; ``ray`` is scratch, one row."""
     if to_x < x or (to_x == x and to_y < y):  # the same rounding from both ends
         x, y, to_x, to_y = to_x, to_y, x, y
     way = to_x - x, to_y - y
@@ -387,17 +387,17 @@ def _between(search, memory, x, y, to_x, to_y, ray, own):
     size = math.sqrt(across * across + down * down)
     ray[0, 0], ray[0, 1], ray[0, 2], ray[0, 3] = x, y, across / size, down / size
     ray[0, 4] = largest * size  # what begins where the line ends is not between
-    return _first_shape(search, memory, ray, NODE_0, own, way)[0]
+    return _first_shape(search, memory, ray, NODE_0, excluded, way)[0]
 
 
 @holds_gil
 @numbers(start=(2,), end=(2,))
 def shape_between(trees, start, end, i, j, shapes, rules):
     """A shape between two points, but for shapes ``i`` and ``j``; `NO_ROW`: there is none."""
-    ray, own, memory = one_row(5, np.float64), one_row(2, np.int32), _memory_for(trees)
-    own[0, 0], own[0, 1] = i, j
+    ray, excluded, memory = one_row(5, np.float64), one_row(2, np.int32), _memory_for(trees)
+    excluded[0, 0], excluded[0, 1] = i, j
     ends = float(start[0]), float(start[1]), float(end[0]), float(end[1])
-    return _between((trees, shapes, rules), memory, *ends, ray, own)
+    return _between((trees, shapes, rules), memory, *ends, ray, excluded)
 
 
 @jit
@@ -406,14 +406,14 @@ def shapes_between(trees, starts, ends, from_rows, to_rows, shapes, rules, free)
 
     There are as many starts, each with the row of its own shape or -1, as lines, or one; and so of ends.
     """
-    ray, own, memory = one_row(5, np.float64), one_row(2, np.int32), _memory_for(trees)
+    ray, excluded, memory = one_row(5, np.float64), one_row(2, np.int32), _memory_for(trees)
     for k in range(free.shape[0]):
         if not answers_at(k):
             break
         m, n = min(k, starts.shape[0] - 1), min(k, ends.shape[0] - 1)
-        own[0, 0], own[0, 1] = from_rows[m], to_rows[n]
+        excluded[0, 0], excluded[0, 1] = from_rows[m], to_rows[n]
         line = starts[m, 0], starts[m, 1], ends[n, 0], ends[n, 1]
-        free[k] = free[k] and _between((trees, shapes, rules), memory, *line, ray, own) < 0
+        free[k] = free[k] and _between((trees, shapes, rules), memory, *line, ray, excluded) < 0
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -437,8 +437,8 @@ def _largest_coordinate(trees, memory):
 
 
 @inline
-def _nearest_shapes(search, memory, x, y, largest, own, k, ids, distances, at):
-    """Write the nearest shapes but ``own[k]`` by distance, then row, and how many: as row ``at`` holds."""
+def _nearest_shapes(search, memory, x, y, largest, excluded, k, ids, distances, query):
+    """Write the shapes nearest to a point, but `excluded[k]`, to row `query`, in order; returns how many."""
     (trees, shapes, rules), (stack, keys) = search, memory
     point, squares = few(2, np.float64), many(WIDTH, np.float64)
     point[0], point[1] = x, y
@@ -463,12 +463,12 @@ def _nearest_shapes(search, memory, x, y, largest, own, k, ids, distances, at):
                     left = stack_by_key(stack, keys, left, begin, child, level, square)
                     continue
                 row = np.int64(names[child])
-                if not _counts(rules, own, k, row):
+                if not _counts(rules, excluded, k, row):
                     continue
                 distance = distance_of(shapes, row, x, y)
-                kept = insert_nearest(ids, distances, at, ids.shape[1], kept, row, distance)
+                kept = insert_nearest(ids, distances, query, ids.shape[1], kept, row, distance)
                 if kept == ids.shape[1]:
-                    last = distances[at, kept - 1]
+                    last = distances[query, kept - 1]
                     bound = reach_of(last + _ROUNDING * (far + last))
     return kept
 
@@ -482,13 +482,13 @@ def nearest_shapes(trees, values, k, shapes, rules, bodies, found):
     Their ``bodies`` are appended to ``found``.  The count is how many there are, or `REFUSED`.
     """
     ids, distances = result((1, k), np.int32), result((1, k), np.float64)
-    own, memory = one_row(1, np.int32), _memory_for(trees)
-    own[0, 0] = NO_ROW
+    excluded, memory = one_row(1, np.int32), _memory_for(trees)
+    excluded[0, 0] = NO_ROW
     x, y, count = float(values[0]), float(values[1]), REFUSED
     if not _is_far(x, y):
         far = _largest_coordinate(trees, memory)
         count = _nearest_shapes(
-            (trees, shapes, rules), memory, x, y, far, own, NODE_0, ids, distances, NODE_0
+            (trees, shapes, rules), memory, x, y, far, excluded, NODE_0, ids, distances, NODE_0
         )
         append_items(found, bodies, ids[0], count)
     return ids[0, : max(count, 0)], distances[0, : max(count, 0)], count
@@ -504,32 +504,34 @@ def nearest_of_few(trees, points, k, shapes, rules):
     m = np.int64(points.shape[0])
     ids, distances = np.empty((m, k), np.int32), np.empty((m, k), np.float64)
     places = np.empty((m, k, 4), np.float64)
-    own, memory = one_row(1, np.int32), _memory_for(trees)
+    excluded, memory = one_row(1, np.int32), _memory_for(trees)
     edges, no_points = some_rows(4, 1, np.float64), one_row(2, np.float64)
     query = _one_shape(few(1, np.uint8), edges, few(1, np.int64), no_points)
-    own[0, 0] = NO_ROW
+    excluded[0, 0] = NO_ROW
     far = _largest_coordinate(trees, memory)
-    for at in range(m):
-        if points.shape[1] != 2 or _is_far(points[at, 0], points[at, 1]):
+    for i in range(m):
+        if points.shape[1] != 2 or _is_far(points[i, 0], points[i, 1]):
             return ids, distances, places, False
-        x, y = points[at, 0], points[at, 1]
-        count = _nearest_shapes((trees, shapes, rules), memory, x, y, far, own, NODE_0, ids, distances, at)
+        x, y = points[i, 0], points[i, 1]
+        count = _nearest_shapes(
+            (trees, shapes, rules), memory, x, y, far, excluded, NODE_0, ids, distances, i
+        )
         query.kinds[0], query.x[0], query.y[0], query.width[0], query.height[0] = CIRCLE, x, y, 0.0, 0.0
-        for near in range(k):
-            if near >= count:
-                ids[at, near], distances[at, near] = -1, math.inf
+        for rank in range(k):
+            if rank >= count:
+                ids[i, rank], distances[i, rank] = -1, math.inf
                 continue
-            px, py, nx, ny = place_nearest(query, 0, shapes, np.int64(ids[at, near]), distances[at, near])
-            places[at, near, 0], places[at, near, 1] = px, py
-            places[at, near, 2], places[at, near, 3] = nx, ny
+            px, py, nx, ny = place_nearest(query, 0, shapes, np.int64(ids[i, rank]), distances[i, rank])
+            places[i, rank, 0], places[i, rank, 1] = px, py
+            places[i, rank, 2], places[i, rank, 3] = nx, ny
     return ids, distances, places, True
 
 
 @jit
-def nearest_shapes_of_many(trees, points, own, shapes, rules, ids, distances):
+def nearest_shapes_of_many(trees, points, excluded, shapes, rules, ids, distances):
     """The same for each of ``points``, in rows of ``ids`` and ``distances``, which are -1 and inf before.
 
-    Point ``k`` does not find the shapes ``own[k]``.
+    Point ``k`` does not find the shapes ``excluded[k]``.
     """
     memory, waiting = _memory_for(trees), np.int64(0)
     far = _largest_coordinate(trees, memory)
@@ -540,4 +542,4 @@ def nearest_shapes_of_many(trees, points, own, shapes, rules, ids, distances):
             if not goes_on():
                 break
         x, y = points[k, 0], points[k, 1]
-        _nearest_shapes((trees, shapes, rules), memory, x, y, far, own, k, ids, distances, k)
+        _nearest_shapes((trees, shapes, rules), memory, x, y, far, excluded, k, ids, distances, k)
