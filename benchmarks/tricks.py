@@ -122,12 +122,12 @@ def counting(n: int) -> Trick:
     spans = np.empty((n, 4), np.uint16)
     steps, counts = np.empty((1, (rows + 1) ** 2), np.int32), np.empty(rows * rows, np.int64)
     starts, ends = np.empty((1, rows * rows), np.int64), np.empty(rows * rows, np.int64)
-    borders, flat = np.empty((2, 0), np.float32), boxes.reshape(1, -1)
+    plan = plan._replace(axes=(0, 1, 2), lattice=lattice, borders=lattice[:, :0])
     numbers = np.empty((2, int(BLOCK) * 6), np.int32)
 
     def by_steps() -> int:
         steps[:] = 0
-        count_copies(boxes, flat, (0, 1, 2), True, lattice, borders, 0, n, numbers, spans, steps[0])
+        count_copies(boxes, plan, True, 0, n, numbers, spans, steps[0])
         copies, _, _ = starts_from_steps(steps, rows + 1, starts, ends)
         return int(copies)
 
@@ -148,9 +148,8 @@ def one_line(n: int) -> Trick:
 
     def scatter(edges: Boxes, tags: npt.NDArray[np.int32]) -> int:
         at = starts[0].copy()
-        no_classes, later = np.empty(0, np.uint8), np.empty(int(BLOCK), np.int32)
-        row = int(plan.lattice[0, 2]) + 1
-        scatter_copies(boxes, plan.axes, row, True, no_classes, 0, n, later, spans, at, edges, tags)
+        no_classes = np.empty(0, np.uint8)
+        scatter_copies(boxes, plan, True, no_classes, 0, n, spans, at, edges, tags)
         return int(at[-1])
 
     return Trick(

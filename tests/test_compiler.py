@@ -473,9 +473,9 @@ def test_recording_adds_lines_and_takes_away_what_fits_no_kernel(tmp_path):
     *kept, noted = [f"{kernel}: {types[0]}" for kernel, types in list(signatures.listed().items())[:12]]
     gone = [
         "cells.attic.old_kernel: f4[2], i8",  # no such file
-        "cells.bins.old_kernel: f4[2], i8",  # nor such a function in it
+        "cells.old_kernel: f4[2], i8",  # nor such a function in it
         f"{kept[0]}, i8",  # one argument too many
-        f"{kept[1].partition(': ')[0]}: cells.bins.Old(f8[1])",  # no such type
+        f"{kept[1].partition(': ')[0]}: cells.Old(f8[1])",  # no such type
     ]
     file, notes = tmp_path / "signatures.txt", tmp_path / "noted"
     notes.mkdir()

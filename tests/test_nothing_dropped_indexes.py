@@ -36,7 +36,7 @@ def test_pairs_without_memory(monkeypatch, name, dim, dtype):
 
 def interrupt(monkeypatch, after):
     """Let the kernels that change a tree be interrupted when they have done so many rows in all."""
-    for name, place in (("insert_boxes", 7), ("remove_boxes", 5), ("move_boxes", 7)):
+    for name, place in (("insert_boxes", 4), ("remove_boxes", 2), ("move_boxes", 4)):
         original = getattr(dynamic_tree, name)
 
         def partly(*arguments, change=original, place=place):

@@ -17,7 +17,7 @@ from broadphase.indexes.storage import IdArray, expect
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import readable, thread_count
 from broadphase.kernels.boxes.overlap import no_filter
-from broadphase.kernels.cells.bins import BOX, LENGTH, PLACE, Bins, Lattice
+from broadphase.kernels.cells import BOX, LENGTH, PLACE, Bins, Lattice
 from broadphase.methods.cells import (
     Sample,
     check_cell_size,

@@ -14,7 +14,7 @@ import numpy as np
 
 from broadphase.indexes.cells import CellStructure
 from broadphase.indexes.protocol import Shared
-from broadphase.kernels.cells.bins import Lattice
+from broadphase.kernels.cells import Lattice
 from broadphase.methods.cells import MOST_PLACES, Sample
 from broadphase.methods.spatial_hash import lay_out
 

@@ -17,15 +17,8 @@ these strips for the frames in which much has moved, and finds the pairs of what
 from broadphase.indexes.protocol import Structure, search_live
 from broadphase.indexes.storage import IdArray
 from broadphase.inputs.boxes import BoxArray
-from broadphase.methods.strips import (
-    Division,
-    bin_again,
-    bin_boxes,
-    cut_world,
-    find_at_once,
-    parts_for,
-    sweep,
-)
+from broadphase.kernels.strips.bin import Division
+from broadphase.methods.strips import bin_again, bin_boxes, cut_world, find_at_once, parts_for, sweep
 from broadphase.methods.task import Found, Task
 from broadphase.runtime import thresholds
 from broadphase.runtime.memory import Scratch

@@ -17,7 +17,7 @@ import numpy as np
 from broadphase.indexes.cells import CellStructure
 from broadphase.indexes.protocol import Shared
 from broadphase.inputs.arrays import BOXES, as_float_array
-from broadphase.kernels.cells.bins import Lattice
+from broadphase.kernels.cells import Lattice
 from broadphase.methods.cells import Sample
 from broadphase.methods.uniform_grid import MOST_CELLS, lay_out
 

@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from broadphase.inputs.boxes import BoxArray, sides_of
 from broadphase.inputs.numeric import real
+from broadphase.kernels import cells as kernel
 from broadphase.kernels.arrays.sorting import stable_argsort
-from broadphase.kernels.cells import bins as kernel
-from broadphase.kernels.cells.bins import Bins, Lattice
-from broadphase.kernels.cells.pairs import pairs_in_cells, pairs_of_lists
+from broadphase.kernels.cells import Bins, Lattice, pairs_in_cells, pairs_of_lists
 from broadphase.methods.sort_and_sweep import choose_axis
 from broadphase.methods.task import Found, Task, find_in_shares
 from broadphase.runtime import threads, thresholds
@@ -91,7 +90,7 @@ def search(task: Task, bins: Bins) -> Found:
         if len(bins.large) == 0 or (others is not None and len(others) == 0) or found.pairs > task.limit:
             continue
         ids = bins.large if others is None else joined([bins.large, others])
-        lists = task.boxes, task.touching, task.filter, ids, len(bins.large), bins.axis
+        lists = task.boxes, task.touching, task.filter, (ids, len(bins.large), bins.axis)
         # The pairs that were found before are in the task's own scratch memory.
         rest = replace(task, limit=task.limit - found.pairs, scratch=Scratch())
         found = found.and_more(find_in_shares(rest, partial(pairs_of_lists, *lists), _shares(task, len(ids))))

@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from broadphase.kernels.arrays.results import FEW
-from broadphase.kernels.cells.bins import Lattice
+from broadphase.kernels.cells import Lattice
 from broadphase.methods.cells import Sample, endless_lattice, fill, search, take_sample, typical_cell
 from broadphase.methods.task import Found, Task
 

@@ -35,6 +35,7 @@ from broadphase.kernels.strips.bin import (
     LAST,
     SCALE,
     WHOLE,
+    Division,
     are_crowded,
     count_copies,
     equal_shares,
@@ -84,8 +85,8 @@ def find_at_once(task: Task, plan: "Division", most_crowding: float = -1.0) -> F
     memory = task.scratch.group((width, boxes.itemsize), n, _MEMORIES[width, boxes.itemsize])
     given = task.scratch.pairs(4 * n + LEAST_CAPACITY)
     state, strips, out, found, tests = search_small(
-        *(boxes, boxes.reshape(1, -1), task.touching, task.filter, plan.axes, plan.lattice),
-        *(most_crowding, memory, given, task.limit, task.store, task.sort),
+        *(boxes, plan, task.touching, task.filter, most_crowding),
+        *(memory, given, task.limit, task.store, task.sort),
     )
     if state == NOTHING:
         return None
@@ -141,19 +142,6 @@ _MEMORIES = {
 LARGE_SAMPLE = 4096
 
 
-class Division(NamedTuple):
-    """How the world is divided."""
-
-    axes: tuple[int, ...]  # the swept axis, then the cut ones
-    lattice: npt.NDArray[Any]
-    borders: npt.NDArray[Any]  # empty where the strips are of equal width
-
-    @property
-    def strips(self) -> int:
-        """How many strips there are."""
-        return math.prod(int(last) + 1 for last in self.lattice[:, LAST].tolist())
-
-
 class Binned(NamedTuple):
     """Copies of the boxes, by strip."""
 
@@ -180,7 +168,7 @@ def cut_world(task: Task) -> tuple[Division, int]:
     """
     n = len(task.boxes)
     size = min(n, 32 if n <= thresholds.TINY_WORLD else 64 if n <= thresholds.SMALL_WORLD else 128)
-    axes, lattice, whole = equal_widths(task.boxes, task.boxes.reshape(1, -1), size)
+    axes, lattice, whole = equal_widths(task.boxes, size)
     # Its own `__new__` takes 0.3 us longer, a fiftieth of a search of 300 boxes.
     return tuple.__new__(Division, (tuple(axes.tolist()), lattice, lattice[:, :0])), whole
 
@@ -223,13 +211,11 @@ def _count(task: Task, plan: Division, parts: int) -> tuple[Any, ...]:
     steps = task.scratch.array("steps", (parts, math.prod(rows)), np.int32)
     steps[:] = 0
     counts = task.scratch.array("counts", (parts, strips), np.int64)
-    flat = task.boxes.reshape(1, -1)
     numbers = task.scratch.array("numbers", (parts, task.dim - 1, int(BLOCK) * 2 * task.dim), np.int32)
 
     def count(part: int, first: int, last: int) -> bool:
         extreme: bool = count_copies(
-            *(task.boxes, flat, plan.axes, task.touching, plan.lattice, plan.borders),
-            *(first, last, numbers[part], spans, steps[part]),
+            task.boxes, plan, task.touching, first, last, numbers[part], spans, steps[part]
         )
         return extreme
 
@@ -249,13 +235,11 @@ def _scatter(task: Task, plan: Division, spans: Any, starts: Any, extreme: bool,
     tags = edges.view(np.int32)
     begins = task.scratch.array("begins", starts.shape, np.int64)
     begins[:] = starts
-    strips = int(plan.lattice[0, LAST]) + 1
-    later = task.scratch.array("later", (len(starts), int(BLOCK)), np.int32)
 
     def scatter(part: int, first: int, last: int) -> None:
         scatter_copies(
-            *(task.boxes, plan.axes, strips, task.touching, task.filter.classes),
-            *(first, last, later[part], spans, starts[part], edges, tags),
+            *(task.boxes, plan, task.touching, task.filter.classes),
+            *(first, last, spans, starts[part], edges, tags),
         )
 
     spread = threads.shares(len(task.boxes), len(starts))
@@ -423,7 +407,7 @@ _FIRST = np.zeros((1, 1), np.int64)
 
 def strips_of(task: Task, axes: tuple[int, ...], *strips: Any) -> Kernel:
     """The kernel that sweeps ``strips = edges, tags, begins, ends, form, exactly`` (`sweep_strips`)."""
-    return partial(sweep_strips, axes, *strips, task.filter.categories, task.filter.masks)
+    return partial(sweep_strips, axes, strips, (task.filter.categories, task.filter.masks))
 
 
 def tags_of(task: Task) -> npt.NDArray[np.int32]:

@@ -53,6 +53,11 @@ class TreeArrays:
         self.edges[: self.rows], self.children[0], self.links[0] = np.nan, 0, (-1, 2)
         self.children[0, kernel.USED] = 1
 
+    @property
+    def nodes(self) -> tuple[npt.NDArray[Any], ...]:
+        """What kernels take as ``nodes``."""
+        return self.edges, self.children, self.links, self.where
+
     @cached_property
     def scratch(self) -> tuple[npt.NDArray[Any], ...]:
         """Memory for `kernel.insert_boxes`."""
@@ -80,9 +85,8 @@ class TreeArrays:
         if len(kept):
             order, begin, after = build(kept)
             self.reserve_nodes(kernel.most_nodes(len(kept)))
-            nodes = (self.edges, self.children, self.links, self.where)
             order = order if ids is None else ids[order]
-            kernel.pack_nodes(*nodes, boxes, self.reach, order, begin, after, tree)
+            kernel.pack_nodes(self.nodes, boxes, self.reach, order, begin, after, tree)
 
     def slots(self, places: npt.NDArray[np.integer[Any]]) -> BoxArray:
         """The boxes of these slots, one a row."""
@@ -138,10 +142,10 @@ def find(task: Task) -> Found:
 
 def pairs_of_trees(arrays: TreeArrays, task: Task, other: int) -> Found:
     """Pairs of the moving tree with itself or with ``other``, the static one."""
-    nodes = (arrays.edges, arrays.children, arrays.links)
-    leaves, tests = leaves_that_meet(*nodes, other)
+    leaves, tests = leaves_that_meet(arrays.nodes, other)
     count = leaves.shape[1]
     loose = arrays.children.item(kernel.LOOSE + kernel.MOVING) or arrays.children.item(kernel.LOOSE + other)
-    search = partial(join_leaf_pairs, *nodes, leaves, task.boxes, not loose, task.touching, task.filter)
+    rules = not loose, task.touching, task.filter
+    search = partial(join_leaf_pairs, arrays.nodes, leaves, task.boxes, rules)
     found = find_in_shares(task, search, threads.shares(count, task.threads, cost=100.0, pieces=4))
     return found._replace(tests=found.tests + tests)

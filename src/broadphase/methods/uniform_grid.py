@@ -4,7 +4,7 @@ The simple grid of the game textbooks: a two-dimensional array of lists.  Every 
 of each cell that it touches, and the boxes of a list are compared with each other.  A cell two to three times
 the size of a typical box is best: in smaller ones a box is entered too often, in larger ones it has too many
 companions.  Two boxes may share several cells; the cell with the lower corner of their intersection reports
-them (`broadphase.kernels.cells.pairs` compares this with the other ways).
+them (`broadphase.kernels.cells` compares this with the other ways).
 
 The grid is bounded: it covers the region of nearly all boxes, and what lies outside is clamped to the cells
 at the edge.  It has at most about two cells for each box.  A box that covers more than 32 cells is in none:
@@ -18,7 +18,7 @@ sorted along an axis first, and the lists are swept, which costs about ``n ** 1.
 
 import numpy as np
 
-from broadphase.kernels.cells.bins import Lattice
+from broadphase.kernels.cells import Lattice
 from broadphase.methods.cells import (
     LARGEST_CELL,
     Sample,

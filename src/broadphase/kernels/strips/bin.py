@@ -7,14 +7,18 @@ small enough stays in one piece.  If equal widths leave the boxes crowded in a f
 equal shares of a larger sample, but never narrower than the boxes that lie there.
 """
 
+import math
+from typing import Any, NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.kernels.arrays.passes import answers
 from broadphase.kernels.arrays.sorting import sampled_row, share_reached
 from broadphase.kernels.boxes.overlap import all_ordinary, high_edge, is_extreme, low_edge, overlaps_nothing
 from broadphase.kernels.machine.floats import inverse_root
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
-from broadphase.kernels.machine.memory import few, prefetch, some_rows
+from broadphase.kernels.machine.memory import few, many, prefetch, some_rows, with_columns
 
 # -----------------------------------------------------------------------------------------------------------
 # Boxes into strips: which strips each box touches, how many copies that makes, and the copies.
@@ -44,12 +48,33 @@ FIRST_CLASS_BIT = 2
 # Columns of a lattice; it has a row for each cut axis, in the boxes' own float type.
 HALF_ORIGIN, SCALE, LAST = 0, 1, 2
 
-BLOCK = unsigned(256)
+_BLOCK = 256
+BLOCK = unsigned(_BLOCK)
 # Memory is prefetched this many copies ahead of the one that is written.  The next copy of a strip comes
 # after those of hundreds of others, more streams than the processor can follow: the copies of a million boxes
 # in 351 strips take 9 ns a box with prefetching, 23 without.
 FURTHER = unsigned(12)
 ONE, TWO = unsigned(1), unsigned(2)
+
+
+class Division(NamedTuple):
+    """How a world is divided into strips."""
+
+    axes: tuple[int, ...]
+    """The swept axis, then the cut ones."""
+    lattice: npt.NDArray[Any]
+    borders: npt.NDArray[Any]  # empty where the strips are of equal width
+
+    @property
+    def strips(self) -> int:
+        """How many strips there are."""
+        return math.prod(int(last) + 1 for last in self.lattice[:, LAST].tolist())
+
+
+@inline
+def as_one_row(boxes):
+    """All numbers of boxes as a row; where there is no box, it must not be read."""
+    return with_columns(boxes, max(boxes.shape[0] * boxes.shape[1], 1))
 
 
 @always_inline
@@ -141,15 +166,17 @@ _OFTEN = unsigned(1 << 20)  # boxes between two calls of `answers`
 
 
 @jit
-def count_copies(boxes, flat, axes, touching, lattice, borders, begin, end, numbers, spans, steps):
+def count_copies(boxes, plan, touching, begin, end, numbers, spans, steps):
     """Write every box's strips to ``spans``, first and end; note in ``steps`` where its copies begin and end.
 
     Each box adds 1 where its strips begin and subtracts 1 where they end, at the corners of a rectangle in
     3-D; `broadphase.methods.strips` sums that up.  There is no loop over a box's strips, and so no branch to
-    mispredict: half the time in 3-D.  ``flat`` is ``boxes`` as one row, ``numbers`` scratch: a row for each
-    cut axis, for all numbers of `BLOCK` boxes.  Returns whether a box holds the largest finite number, for
+    mispredict: half the time in 3-D.  ``numbers`` is scratch: a row for each cut axis, for all numbers of
+    `BLOCK` boxes.  Returns whether a box holds the largest finite number, for
     which the sign of a difference does not decide (`broadphase.kernels.boxes.overlap`).
     """
+    axes, lattice, borders = plan
+    flat = as_one_row(boxes)
     row = unsigned(lattice[0, LAST]) + TWO
     width = 2 * len(axes)
     extreme = False
@@ -225,13 +252,13 @@ def _next_strip(y, z, first, past):
 
 
 @jit
-def scatter_copies(boxes, axes, strips, touching, classes, begin, end, later, spans, starts, edges, tags):
+def scatter_copies(boxes, plan, touching, classes, begin, end, spans, starts, edges, tags):
     """Copy boxes ``begin..end`` into the strips of ``spans``; ``starts`` moves on to where copies go next.
 
-    ``edges`` gets the boxes' rows, ``tags`` the number of the box and the class bits; ``later`` is scratch
-    for `BLOCK` numbers.
+    ``edges`` gets the boxes' rows, ``tags`` the number of the box and the class bits.
     """
-    strips = unsigned(strips)
+    axes, lattice, _ = plan
+    strips, later = unsigned(lattice[0, LAST]) + ONE, many(_BLOCK, np.int32)
     for start in range(unsigned(begin), unsigned(end), BLOCK):
         reaching = unsigned(0)
         for i in range(start, min(start + BLOCK, unsigned(end))):
@@ -360,10 +387,10 @@ def strip_counts(n, statistics, spanned, swept, cuts, best):
 
 
 @jit
-def equal_widths(boxes, flat, size):
+def equal_widths(boxes, size):
     """Divide the world into strips of equal width, from a sample of so many boxes.
 
-    ``flat`` is ``boxes`` as one row.  Returns the swept axis and then the cut ones; of each of these what
+    Returns the swept axis and then the cut ones; of each of these what
     `strip_of` takes; and whether the world may be swept in one piece, straight from the boxes: one strip and
     no infinite edges.
     """
@@ -391,7 +418,7 @@ def equal_widths(boxes, flat, size):
             lattice[c, SCALE] = min(counts[c] / half_width, np.float64(np.finfo(boxes.dtype).max))
             lattice[c, LAST] = counts[c] - 1
         strips *= counts[c]
-    if strips > 1 or not all_ordinary(flat, np.int64(0), flat.shape[1]):
+    if strips > 1 or not all_ordinary(as_one_row(boxes), np.int64(0), np.int64(2 * dim * n)):
         return axes, lattice, IN_STRIPS
     return axes, lattice, WHOLE_SORTED if _uneven(statistics, swept) else WHOLE
 

@@ -18,6 +18,7 @@ from broadphase.kernels.strips.bin import (
     ONE,
     SCALE,
     are_crowded,
+    as_one_row,
     class_bits_of,
     strip_at,
 )
@@ -230,11 +231,13 @@ def count_keys(strips, buckets, made, copies, ends):
 
 
 @inline
-def put_in_place(flat, axes, touching, classes, places, buckets, made, total, copies, starts, columns, marks):
+def put_in_place(flat, axes, touching, classes, memory, buckets, made, total):
     """Sort ``made`` copies by key, and fetch the edges of the first ``total`` for the sweep.
 
-    ``starts`` advances to where the next copy of each key would go.
+    ``memory.ends`` advances to where the next copy of each key would go.
     """
+    places, copies, starts = memory.places, memory.copies, memory.ends
+    columns, marks = memory.columns, memory.marks
     for copy in range(unsigned(made)):
         key = unsigned(copies[KEY, copy])
         place = unsigned(starts[key])
@@ -316,33 +319,34 @@ class Memory(NamedTuple):
 
 
 @jit
-def search_small(boxes, flat, touching, rules, axes, lattice, most_crowding, memory, out, limit, store, sort):
+def search_small(boxes, plan, touching, rules, most_crowding, memory, out, limit, store, sort):
     """All pairs of a small world.
 
-    ``axes`` and ``lattice`` say how to divide it.  A copy may share its strip with at most ``most_crowding``
-    others on average; if that is negative, `are_crowded` decides.  Returns the outcome (`NOTHING` to
-    `ORDERED`), the number of strips, the pairs, how many, and the tests.
+    ``plan`` says how to divide it, into strips of equal width.  A copy may share its strip with at most
+    ``most_crowding`` others on average; if that is negative, `are_crowded` decides.  Returns the outcome
+    (`NOTHING` to `ORDERED`), the number of strips, the pairs, how many, and the tests.
     """
-    n, strips = boxes.shape[0], np.int64(1)
+    axes, lattice, _ = plan
+    n, strips, none = boxes.shape[0], np.int64(1), np.int64(0)
     for cut in range(len(axes) - 1):
         strips *= np.int64(lattice[cut, LAST]) + 1
-    copies = _lay_end_to_end(
-        boxes, flat, axes, lattice, touching, rules.classes, most_crowding, strips, memory
-    )
+    if n < 2:
+        return DONE, strips, out, none, none
+    copies = _lay_end_to_end(boxes, axes, lattice, touching, rules.classes, most_crowding, strips, memory)
     if copies < 0:
-        return NOTHING, strips, out, np.int64(0), np.int64(0)
+        return NOTHING, strips, out, none, none
+    sets, so_far = (rules.categories, rules.masks), (out, none, none, none)
     out, counted, found, tests = sweep_sorted(
-        axes, copies, memory.columns, memory.marks, rules.categories, rules.masks,
-        out, np.int64(0), np.int64(0), np.int64(0), limit, store,
-    )  # fmt: skip
+        axes, copies, memory.columns, memory.marks, sets, so_far, limit, store
+    )
     state = _put_in_order(n, memory, out, found) if store and sort else DONE
     return state, strips, out, counted + found, tests
 
 
 @inline
-def _lay_end_to_end(boxes, flat, axes, lattice, touching, classes, most_crowding, strips, memory):
+def _lay_end_to_end(boxes, axes, lattice, touching, classes, most_crowding, strips, memory):
     """Prepare all copies for the sweep; returns how many, or -1 if this world needs the general path."""
-    n = boxes.shape[0]
+    n, flat = boxes.shape[0], as_one_row(boxes)
     buckets = buckets_of(n, strips)
     if strips * buckets + 2 > memory.ends.shape[0]:
         return np.int64(-1)
@@ -359,10 +363,7 @@ def _lay_end_to_end(boxes, flat, axes, lattice, touching, classes, most_crowding
         too_crowded = are_crowded(crowding, copies, strips)
     if too_crowded or crush > CROWDED * copies:
         return np.int64(-1)
-    put_in_place(
-        flat, axes, touching, classes, memory.places, buckets, made, copies,
-        memory.copies, memory.ends, memory.columns, memory.marks,
-    )  # fmt: skip
+    put_in_place(flat, axes, touching, classes, memory, buckets, made, copies)
     return copies
 
 

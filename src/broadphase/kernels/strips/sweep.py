@@ -262,19 +262,21 @@ DIAGONAL, ROW = np.int64(1), np.int64(0)  # not literals: Numba compiles a funct
 
 
 @jit
-def sweep_strips(
-    axes, edges, tags, begins, ends, form, exactly, categories, masks, first, last, out, limit, store,
-):  # fmt: skip
+def sweep_strips(axes, strips, rules, first, last, out, limit, store):
     """All pairs of the strips ``first .. last - 1``: the pairs, how many, and the tests.
 
-    Copies are sorted into buckets, or ``exactly``.  Where pairs are only counted, ``out`` is scratch.
+    ``strips``: the edges and tags of their copies, where each begins and ends, the form of the edges, and
+    whether copies are sorted exactly and not into buckets.  ``rules``: categories and masks.  Where pairs are
+    only counted, ``out`` is scratch.
     """
+    edges, tags, begins, ends, form, exactly = strips
     fullest = np.int64(0)
     for strip in range(first, last):
         fullest = max(fullest, copies_of(begins, ends, strip))
     columns = np.empty((2 * len(axes), length_for(fullest)), edges.dtype)
     marks = np.empty((MARKS, length_for(fullest)), np.int32)
-    counted = found = tests = work = checked = np.int64(0)
+    work = checked = np.int64(0)
+    so_far = out, np.int64(0), np.int64(0), np.int64(0)
     for strip in range(first, last):
         n = copies_of(begins, ends, strip)
         if n < 2:
@@ -282,9 +284,8 @@ def sweep_strips(
         done = not exactly and sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, n)
         if not done and not sort_exactly(axes, edges, tags, begins, ends, strip, form, columns, marks, n):
             break
-        out, counted, found, tests = sweep_sorted(
-            axes, n, columns, marks, categories, masks, out, counted, found, tests, limit, store
-        )
+        so_far = sweep_sorted(axes, n, columns, marks, rules, so_far, limit, store)
+        _, counted, found, tests = so_far
         if counted + found > limit:
             break
         work += _WORK_OF_A_COPY * n
@@ -292,15 +293,17 @@ def sweep_strips(
             checked = tests + work
             if not goes_on():
                 break
+    out, counted, found, tests = so_far
     return out, counted + found, tests
 
 
 @common
-def sweep_sorted(axes, n, columns, marks, categories, masks, out, counted, found, tests, limit, store):
-    """All pairs of the ``n`` copies in ``columns``.
+def sweep_sorted(axes, n, columns, marks, rules, so_far, limit, store):
+    """All pairs of the ``n`` copies in ``columns``, added to what was found ``so_far``.
 
-    Returns the pairs, how many were found and left no trace, how many ``out`` holds, and the tests.
+    That is the pairs, how many were found and left no trace, how many ``out`` holds, and the tests.
     """
+    (categories, masks), (out, counted, found, tests) = rules, so_far
     checked = tests
     for i in range(0, n, LANES):
         j = np.int64(i + 1)

@@ -376,11 +376,12 @@ def _add_lower(edges, children, links, a, b, dim, out, end):
 
 
 @jit
-def leaves_that_meet(edges, children, links, other):
+def leaves_that_meet(nodes, other):
     """Pairs of leaves that overlap: of the moving tree with itself or (``other`` 1) with the static tree.
 
     Returns ``leaves, tests``; the first row of ``leaves`` names moving ones.
     """
+    edges, children, links, _ = nodes
     dim = edges.shape[0] // children.shape[0] // 2
     level, other_level = children[0, HEIGHT + MOVING] - 1, children[0, HEIGHT + other] - 1
     now, then = np.empty((2, _FIRST_CAPACITY), np.int32), np.empty((2, _FIRST_CAPACITY), np.int32)
@@ -418,13 +419,12 @@ def leaves_that_meet(edges, children, links, other):
 
 
 @jit
-def join_leaf_pairs(
-    edges, children, links, leaves, boxes, exact, touching, filter, begin, end, out, limit, store,  # noqa: A002
-):  # fmt: skip
+def join_leaf_pairs(nodes, leaves, boxes, rules, begin, end, out, limit, store):
     """Pairs of boxes of the leaf pairs ``begin .. end - 1``: the pairs, how many, and the tests.
 
-    ``exact``: slots are as large as their boxes.
+    ``rules``: whether slots are as large as their boxes, ``touching``, and the filter.
     """
+    exact, touching, filter = rules  # noqa: A001
     found = tests = checked = np.int64(0)
     how = exact, exact and filter.classes.shape[0] + filter.categories.shape[0] == 0, touching, filter
     for row in range(begin, end):
@@ -432,9 +432,9 @@ def join_leaf_pairs(
             out = larger(out, found)
         a, b = np.int64(leaves[0, row]), np.int64(leaves[1, row])
         if touching or not exact:
-            found, made = _join_leaves(edges, children, links, boxes, a, b, how, out, found, store, True)
+            found, made = _join_leaves(nodes, boxes, a, b, how, out, found, store, True)
         else:
-            found, made = _join_leaves(edges, children, links, boxes, a, b, how, out, found, store, False)
+            found, made = _join_leaves(nodes, boxes, a, b, how, out, found, store, False)
         tests += made
         if found > limit:
             break
@@ -445,8 +445,9 @@ def join_leaf_pairs(
 
 
 @inline
-def _join_leaves(edges, children, links, boxes, a, b, how, out, found, store, closed):
+def _join_leaves(nodes, boxes, a, b, how, out, found, store, closed):
     """Pairs of boxes of two leaves, or of one, for which ``out`` has room: how many, and the tests."""
+    edges, children, links, _ = nodes
     exact, sure, touching, filter = how  # noqa: A001
     dim, tests = boxes.shape[1] // 2, np.int64(0)
     candidates = (1 << count_of(links, a)) - 1

@@ -14,7 +14,7 @@ Node 0 is not part of a tree: its slots `MOVING` and `STATIC_TREE` hold the two 
 where a tree is empty), and the rest of its ``children`` row the counters named below.  So every root has
 a slot above it like any other node, and two arrays are all that a query needs.
 
-``where[id]`` is the place of a box's own slot.
+``where[id]`` is the place of a box's own slot.  ``nodes`` are ``edges, children, links, where``.
 """
 
 from typing import Any
@@ -193,19 +193,20 @@ def push_roots(children, nodes, keys):
 
 
 @jit
-def drop_tree(edges, children, links, tree, nodes):
-    """Free all nodes of a tree; ``nodes`` is scratch for `stack_size` of them."""
+def drop_tree(nodes, tree, stack):
+    """Free all nodes of a tree; ``stack`` is scratch for `stack_size` of them."""
+    edges, children, links, _ = nodes
     rows = edges.shape[0] // children.shape[0]
     if children[0, tree] > 0:
-        nodes[0] = (child_of(children, NODE_0, tree) << 6) | (children[0, HEIGHT + tree] - 1)
+        stack[0] = (child_of(children, NODE_0, tree) << 6) | (children[0, HEIGHT + tree] - 1)
         left = np.int64(1)
         while left > 0:
             left -= 1
-            node = nodes[left] >> 6
-            level = nodes[left] & 63
+            node = stack[left] >> 6
+            level = stack[left] & 63
             if level > 0:
                 for k in range(count_of(links, node)):
-                    nodes[left] = (child_of(children, node, k) << 6) | (level - 1)
+                    stack[left] = (child_of(children, node, k) << 6) | (level - 1)
                     left += 1
             free_node(children, links, node)
     children[0, tree] = 0
@@ -241,8 +242,9 @@ def most_nodes(boxes: int) -> int:
 
 
 @inline
-def _make_node(edges, children, links, where, boxes, reach, order, following, lists, k, level, tree):
+def _make_node(nodes, boxes, reach, order, following, lists, k, level, tree):
     """Make a node of the list of ``k``, and empty the list; returns the node."""
+    edges, children, links, where = nodes
     rows = boxes.shape[1]
     dim = rows // 2
     node = new_node(edges, children, links, rows)
@@ -277,11 +279,12 @@ def _append(following, lists, k, first, last, size):
 
 
 @jit
-def pack_nodes(edges, children, links, where, boxes, reach, order, begin, after, tree):
+def pack_nodes(nodes, boxes, reach, order, begin, after, tree):
     """Fill an empty tree with the boxes ``order``, whose binary tree is ``begin`` and ``after``.
 
     The arrays must be large enough for `most_nodes`.
     """
+    edges, children, links, where = nodes
     rows = boxes.shape[1]
     parts = after.shape[0]
     boxes_from = children.shape[0]
@@ -306,9 +309,7 @@ def pack_nodes(edges, children, links, where, boxes, reach, order, begin, after,
             for turn in range(2 if after[k] > k + 1 else 0):
                 c = k + 1 if turn == 0 else np.int64(after[k + 1])
                 if cut[k] and lists[c, _SIZE] >= LEAST:
-                    made[c] = _make_node(
-                        edges, children, links, where, boxes, reach, order, following, lists, c, level, tree
-                    )
+                    made[c] = _make_node(nodes, boxes, reach, order, following, lists, c, level, tree)
                     total += 1
                 if lists[c, _SIZE] > 0:
                     _append(following, lists, k, lists[c, _FIRST], lists[c, _LAST], lists[c, _SIZE])
@@ -316,9 +317,7 @@ def pack_nodes(edges, children, links, where, boxes, reach, order, begin, after,
             if k % _OFTEN == 0 and not answers(order.shape[0]):
                 return
         if lists[0, _SIZE] > 0:
-            made[0] = _make_node(
-                edges, children, links, where, boxes, reach, order, following, lists, NODE_0, level, tree
-            )
+            made[0] = _make_node(nodes, boxes, reach, order, following, lists, NODE_0, level, tree)
             total += 1
         level += 1
     root = made[0]
@@ -510,12 +509,13 @@ def insert_scratch(columns: int, dtype: "np.dtype[Any]") -> tuple[npt.NDArray[An
 
 
 @jit
-def insert_boxes(edges, children, links, where, boxes, reach, classes, ids, first, fresh, scratch):
+def insert_boxes(nodes, boxes, reach, classes, ids, first, fresh, scratch):
     """Insert ``ids[first:]``, each with its box widened by its ``reach``; returns the first one left.
 
     ``fresh`` ids have no reach yet.  It stops early if there may be too few nodes for the next box.
     ``scratch``: see `insert_scratch`.
     """
+    edges, children, links, where = nodes
     dim = boxes.shape[1] // 2
     box, cut = scratch[0], scratch[1:]
     for k in range(first, ids.shape[0]):
@@ -627,8 +627,9 @@ def _remove_one(edges, children, links, where, tree, place, rows):
 
 
 @jit
-def remove_boxes(edges, children, links, where, classes, ids):
+def remove_boxes(nodes, classes, ids):
     """Take the boxes of these ids out of their trees."""
+    edges, children, links, where = nodes
     rows = edges.shape[0] // children.shape[0]
     for k in range(ids.shape[0]):
         i = np.int64(ids[k])
@@ -676,7 +677,7 @@ def _step(boxes, i, rows, k):
 
 
 @jit
-def move_boxes(edges, children, links, where, boxes, reach, tree, ids, rows, margin, steps, leaving, most):
+def move_boxes(nodes, boxes, reach, tree, ids, rows, margin, steps, leaving, most):
     """Move ``ids`` of one tree from ``boxes`` to ``rows``; returns how many must change their leaf.
 
     Their places in ``ids`` are written to ``leaving``.  ``reach`` becomes how far each is to be widened: by
@@ -684,6 +685,7 @@ def move_boxes(edges, children, links, where, boxes, reach, tree, ids, rows, mar
     a box that jumps must not become a giant.  After ``most`` of them the rest is skipped: rebuilding the tree
     is cheaper.
     """
+    edges, children, links, where = nodes
     dim = boxes.shape[1] // 2
     left = np.int64(0)
     for k in range(ids.shape[0]):

@@ -605,15 +605,14 @@ REFUSED, STAYS, LEAVES = range(3)
 
 @holds_gil
 @numbers(values=(4, 6))
-def move_box(edges, children, links, where, boxes, reach, alive, end, i, values, margin, steps):
+def move_box(nodes, boxes, reach, alive, end, i, values, margin, steps):
     """Give box ``i`` of the moving tree a new row, and update the tree as `move_boxes` does."""
     rows = one_row(len(values), boxes.dtype)
     if i < 0 or i >= end or not alive[i] or not take_box(values, boxes, rows):
         return REFUSED
     ids, leaving = few(1, np.int32), few(1, np.int64)
     ids[0] = i
-    nodes = (edges, children, links, where)
-    left = move_boxes(*nodes, boxes, reach, MOVING, ids, rows, margin, steps, leaving, np.int64(2))
+    left = move_boxes(nodes, boxes, reach, MOVING, ids, rows, margin, steps, leaving, np.int64(2))
     for column in range(boxes.shape[1]):
         boxes[i, column] = rows[0, column]
     return LEAVES if left > 0 else STAYS
