@@ -35,6 +35,7 @@ from broadphase.points.nearest import (
     Counted,
     CurveTree,
     Rows,
+    among_others,
     find_nearest_counted,
     find_nearest_points,
     make_tree,
@@ -148,7 +149,10 @@ def find_all_images(
         limit = min(limit + int(excluded * image_count), NO_LIMIT)
     candidates = find_near(query, reach, True, parts, limit, upward=among)
     kept = _kept(crystal, (spots, other_spots), images, candidates, (r, strict), parts)
-    return _in_order(kept, among)
+    if among:
+        i, j = lesser_first(kept.i, kept.j, kept.offset, kept.shift)
+        kept = kept._replace(i=i, j=j)
+    return kept.some(order_of(kept.i, kept.j))
 
 
 def _laid(
@@ -170,11 +174,7 @@ def _laid(
 def _among_images(query: PointQuery, found: Floats, images: Images, cell: Floats) -> PointQuery:
     """The query with the first points as they are, then the images, as others."""
     places = np.concatenate((found[: images.first], found[images.source] + by_matrix(images.steps, cell)))
-    envs = query.envs if query.others is None else query.other_envs
-    if len(envs):
-        envs = np.concatenate((envs[: images.first], envs[images.source]))
-    low, high = (end(places, axis=0) if len(places) else np.zeros(len(cell)) for end in (np.min, np.max))
-    return query._replace(others=places, other_envs=envs, low=low, high=high)
+    return among_others(query, places, np.append(np.arange(images.first), images.source))
 
 
 def find_nearest_of_all(crystal: Crystal, k: int, r: float, parts: int, counted: Counted) -> Nearest:
@@ -270,11 +270,3 @@ def _kept(
         return int(keep_images(*fixed, begin, end, place, out))
 
     return ImagePairs._make(rows_kept(m, parts, keep, (*columns, distances, offsets, shifts)))
-
-
-def _in_order(pairs: ImagePairs, among: bool) -> ImagePairs:
-    """Sorted by ``i``, then ``j``; among points of one set ``i`` is not more than ``j``."""
-    i, j, distance, offset, shift = pairs
-    if among:
-        i, j = lesser_first(i, j, offset, shift)
-    return ImagePairs(i, j, distance, offset, shift).some(order_of(i, j))

@@ -110,8 +110,8 @@ def _near(few: tuple[Any, ...], r: Any, r_min: float, half: bool, alone: bool, l
         r = 0.0
         if not (np.ndim(radii) == np.ndim(other_radii) == 1 and len(radii) and len(other_radii)):
             return None
-    near = _near_of_few(*few, radii, other_radii, r, r_min, half, alone, limit)
-    return near[:3] if near is not None and near[3] >= 0 else None
+    pairs = _near_of_few(*few, radii, other_radii, r, r_min, half, alone, limit)
+    return pairs[:3] if pairs is not None and pairs[3] >= 0 else None
 
 
 def find_nearest_few(
@@ -126,8 +126,8 @@ def find_nearest_few(
 def _nearest(few: tuple[Any, ...], k: int, r: float) -> tuple[Numbers, Points] | None:
     if len(few[0]) * k * k > thresholds.RANKS_FOR_NEAREST:
         return None
-    near = _nearest_of_any(*few, k, r)
-    return near[:2] if near is not None and near[2] == 0 else None
+    answer = _nearest_of_any(*few, k, r)
+    return answer[:2] if answer is not None and answer[2] == 0 else None
 
 
 @lru_cache(64)
@@ -150,8 +150,8 @@ def find_few_images(given: GivenPoints, r: Any, limit: int) -> Images | None:
         return None  # `as_cell` names what is wrong
     found = points if other is None else other
     how = cell, inverse, gradients, r, thresholds.LOOKS_AT_IMAGES
-    near = _images_of_few(points, found, other is None, *how)
-    return near[:5] if near is not None and 0 <= near[5] <= limit else None
+    images = _images_of_few(points, found, other is None, *how)
+    return images[:5] if images is not None and 0 <= images[5] <= limit else None
 
 
 def _few_of(query: PointQuery, most: int) -> tuple[Any, ...] | None:

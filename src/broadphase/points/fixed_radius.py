@@ -111,13 +111,13 @@ def sort_queries(query: PointQuery, cells: Cells, radii: Points, parts: int, scr
     n, dim = points.shape
     if n * _SLOTS_EACH < cells.grid.slots:
         columns = scratch.array("queries columns", (dim + (len(radii) > 0), n + LANES), points.dtype)
-        own = scratch.array("queries own", (1 + (len(envs) > 0), n + LANES), np.int32)
-        columns[:dim, :n], own[0, :n] = points.T, np.arange(n)
+        ids = scratch.array("queries ids", (1 + (len(envs) > 0), n + LANES), np.int32)
+        columns[:dim, :n], ids[0, :n] = points.T, np.arange(n)
         if len(radii):
             columns[dim, :n] = radii
         if len(envs):
-            own[1, :n] = envs
-        return Cells(cells.grid, columns, own, cells.starts)
+            ids[1, :n] = envs
+        return Cells(cells.grid, columns, ids, cells.starts)
     queries = _placed(cells.grid, points, envs, radii, parts, scratch, "queries")
     assert queries is not None
     return queries
@@ -130,25 +130,25 @@ class _Axes(NamedTuple):
     low: list[float]
     spread: list[float]
     """How far the world reaches, in the units of ``low``."""
-    each: list[float]
+    per_length: list[float]
     """How many of these units a length at right angles to the other axes has."""
 
 
 def _axes(query: PointQuery) -> _Axes:
     """The axes of space, or in a lattice its vectors."""
     around, dim = query.period.tolist(), query.found.shape[1]
-    lows, highs, each = query.low.tolist(), query.high.tolist(), [1.0] * dim
+    lows, highs, per_length = query.low.tolist(), query.high.tolist(), [1.0] * dim
     periodic = [math.isfinite(period) for period in around[:dim]]
     if len(around) > dim:
         inverse, vectors = query.period[dim:].reshape(2, dim, dim)
         periodic, around = [bool(vector.any()) for vector in vectors], [1.0] * dim
-        each = [math.hypot(*column) for column in inverse.T.tolist()]
+        per_length = [math.hypot(*column) for column in inverse.T.tolist()]
         if not all(periodic):
             along = by_matrix(query.found, inverse)
             lows, highs = along.min(axis=0).tolist(), along.max(axis=0).tolist()
     low = [0.0 if periodic[axis] else lows[axis] for axis in range(dim)]
     spread = [around[axis] if periodic[axis] else highs[axis] - lows[axis] for axis in range(dim)]
-    return _Axes(periodic, low, spread, each)
+    return _Axes(periodic, low, spread, per_length)
 
 
 def fits_in_lattice(around: Points, dim: int, r: float) -> bool:
@@ -163,15 +163,15 @@ def fits_in_lattice(around: Points, dim: int, r: float) -> bool:
 
 def _even_grid(query: PointQuery, reach: float) -> Grid | None:
     """Cells of one size over the whole world; None if it is too large for that."""
-    periodic, low, spread, each = _axes(query)
+    periodic, low, spread, per_length = _axes(query)
     dim = len(low)
-    lengths = [spread[axis] / each[axis] for axis in range(dim)]
+    lengths = [spread[axis] / per_length[axis] for axis in range(dim)]
     if not max(lengths) < _WIDEST:
         return None
     budget = max(thresholds.CELLS_EACH * len(query.found) / query.worlds, 1.0)
     least = max(reach * _WIDER, _NARROWEST)
     side = max(least, side_for(lengths, budget))
-    counts, per_unit = [1] * dim, [one / min(side, _WIDEST) for one in each]
+    counts, per_unit = [1] * dim, [one / min(side, _WIDEST) for one in per_length]
     for axis in range(dim):
         if side < _WIDEST:
             whole = max(math.floor(lengths[axis] / side), 1)
@@ -191,7 +191,7 @@ def _table(query: PointQuery, reach: float) -> Grid:
     step = max(len(found) // _SAMPLE, 1)
     sample = found[::step].astype(np.float64)
     axes = _axes(query)
-    each = np.array(axes.each)
+    per_length = np.array(axes.per_length)
     if len(query.period) > dim:
         sample = sample @ query.period[dim : dim + dim * dim].reshape(dim, dim)
     sample.sort(axis=0)
@@ -205,11 +205,11 @@ def _table(query: PointQuery, reach: float) -> Grid:
     side = max(side, _NARROWEST)
     # From 0, so that no place overflows; beyond the last width whose reciprocal is normal there is one cell.
     origin = middle if side < _WIDEST else np.zeros_like(middle)
-    per_unit = each / side if side < _LAST_WIDTH else np.zeros(dim)
+    per_unit = per_length / side if side < _LAST_WIDTH else np.zeros(dim)
     periodic = np.array(axes.periodic)
     around = np.where(periodic, axes.spread, 1.0)
     with np.errstate(over="ignore"):
-        cells = np.clip(np.floor(around / each / side), 1.0, _LAST_CELL)
+        cells = np.clip(np.floor(around / per_length / side), 1.0, _LAST_CELL)
         per_around = cells / around
     short = np.isinf(per_around)  # so short a period is one cell
     cells, per_around = np.where(short, 1.0, cells), np.where(short, 0.0, per_around)
@@ -254,16 +254,16 @@ def _placed(
         return None
     # What is after the last point is read and never used; it only must not trap.
     columns = scratch.array(f"{name} columns", (dim + (len(radii) > 0), n + LANES), points.dtype)
-    own = scratch.array(f"{name} own", (1 + (len(envs) > 0), n + LANES), np.int32)
+    ids = scratch.array(f"{name} ids", (1 + (len(envs) > 0), n + LANES), np.int32)
     columns[:, n:] = 0.0
-    own[:, n:] = 0
+    ids[:, n:] = 0
 
-    fixed = slots, counts, columns, own
+    fixed = slots, counts, columns, ids
     threads.run_all(
         [partial(place_points, points, envs, radii, *span, part, *fixed) for part, span in enumerate(spans)],
         parts,
     )
-    return Cells(grid, columns, own, starts)
+    return Cells(grid, columns, ids, starts)
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -423,10 +423,10 @@ def _search(
     def search(piece: int, begin: int, end: int, most: int) -> tuple[Any, Any, int]:
         base = piece * capacity
         room = ids[:, base : base + capacity], squares[:, base : base + capacity]
-        near: tuple[Numbers, Points, int] = search_near(
+        found: tuple[Numbers, Points, int] = search_near(
             cells, queries, rule, rows, *room, base, begin, end, most
         )
-        return near
+        return found
 
     def search_all(most: int) -> tuple[list[Any], int]:
         found = threads.run_all(
@@ -444,7 +444,7 @@ def _search(
         counts: Iterable[int] = (int(count_near(query, [reach.r], 1)[0]) for _ in range(1))
         if len(reach.radii):
             step = max(few // len(query.found), 1)
-            counts = (search(0, at, min(at + step, n), limit)[2] for at in range(0, n, step))
+            counts = (search(0, row, min(row + step, n), limit)[2] for row in range(0, n, step))
         _check_room(query, reach, (count // both for count in counts), free)
         done, total = search_all(limit)
     if total > limit:
@@ -473,40 +473,27 @@ def count_near(query: PointQuery, distances: Sequence[float], parts: int) -> npt
         return counts
     kind = query.points.dtype
     rules = [_rule(query, one_reach(r, kind)) for r in distances]
-    sides = _Sides(query, parts)
+    n, m, (_, dim) = len(query.points), len(query.found), query.points.shape
+    curve = curve_for(query.found, query.low, query.high, query.worlds)
+    tree = others = sorted_tree(query.points, query.envs, curve, parts)
+    if query.others is not None:
+        others = sorted_tree(query.others, query.other_envs, curve, parts)
+    pieces, shifts = threads.shares(-(-n // LANES), parts, 10.0 * LANES, _PIECES), _shifts(query)
     # Distances far beyond the usual are counted one by one, each with differences scaled for itself.
     usual = [k for k, rule in enumerate(rules) if rule.scale == 1.0]
     for group in [usual, *([k] for k, rule in enumerate(rules) if rule.scale != 1.0)]:
-        if group:
-            bounds = np.array([rules[k].reach for k in group], kind)
-            order = np.argsort(bounds)
-            counts[np.array(group)[order]] = sides.count(bounds[order], rules[group[0]].scale)
-    return counts
-
-
-class _Sides:
-    """Points and those to be counted among, sorted along a curve, with boxes around them."""
-
-    def __init__(self, query: PointQuery, parts: int) -> None:
-        self._query, self._parts = query, parts
-        curve = curve_for(query.found, query.low, query.high, query.worlds)
-        self._tree = sorted_tree(query.points, query.envs, curve, parts)
-        self._others = self._tree
-        if query.others is not None:
-            self._others = sorted_tree(query.others, query.other_envs, curve, parts)
-
-    def count(self, bounds: Points, scale: float) -> npt.NDArray[np.int64]:
-        """How many pairs have a square of at most each of some bounds, ascending, after scaling."""
-        query, tree, parts = self._query, self._tree, self._parts
-        n, m, (_, dim) = len(query.points), len(query.found), query.points.shape
-        pieces = threads.shares(-(-n // LANES), parts, 10.0 * LANES, _PIECES)
+        if not group:
+            continue
+        bounds = np.array([rules[k].reach for k in group], kind)
+        order = np.argsort(bounds)
+        scale = rules[group[0]].scale
         jobs = []
-        for number, shift in enumerate(_shifts(query)):
+        for number, shift in enumerate(shifts):
             among = query.others is None and number == 0
-            sides = Sides(tree, n, self._others, m, among, query.period[:dim], shift, scale, bounds)
+            sides = Sides(tree, n, others, m, among, query.period[:dim], shift, scale, bounds[order])
             jobs += [partial(count_within, sides, *piece) for piece in pieces]
-        counts: npt.NDArray[np.int64] = np.sum(threads.run_all(jobs, parts), axis=0)
-        return counts
+        counts[np.array(group)[order]] = np.sum(threads.run_all(jobs, parts), axis=0)
+    return counts
 
 
 def _shifts(query: PointQuery) -> list[Points]:
@@ -615,10 +602,10 @@ def _in_boxes(query: PointQuery, reach: Reach, sort: bool, parts: int, limit: in
             _check_room(query, reach, [how["max_pairs"] + 1], free)
         return None
     i, j = np.ascontiguousarray(pairs.T)
-    near = near_among(query, i, j, reach, parts)
-    if len(near.i) > limit:
+    within = near_among(query, i, j, reach, parts)
+    if len(within.i) > limit:
         raise PairLimitExceeded(limit, TOO_MANY_NEAR)
-    return near
+    return within
 
 
 def near_among(query: PointQuery, i: Numbers, j: Numbers, reach: Reach, parts: int) -> NearRows:
@@ -652,5 +639,5 @@ def _within_radii(reach: Reach, result: NearRows) -> NearRows:
     if len(reach.radii) == 0 or tiny <= reach.r < _HUGE:
         return result
     with np.errstate(over="ignore"):
-        near = result.distance <= reach.radii[result.i] + reach.other_radii[result.j]
-    return result if near.all() else NearRows(result.i[near], result.j[near], result.distance[near])
+        within = result.distance <= reach.radii[result.i] + reach.other_radii[result.j]
+    return result if within.all() else NearRows(result.i[within], result.j[within], result.distance[within])

@@ -79,8 +79,8 @@ class _Kept(Kept):
     def near_one(self, point: Given, r: float) -> tuple[Any, Any] | None:
         """As `NewPoints.near_one`, in cells."""
         reach = as_reach(r, self.query)
-        near = find_in_cells(self.query, self.cells.cells(self.query, reach, 1), point, reach)
-        return None if near is None else near[1:]
+        pairs = find_in_cells(self.query, self.cells.cells(self.query, reach, 1), point, reach)
+        return None if pairs is None else pairs[1:]
 
     def nearest_one(self, point: Given, k: int, r: float) -> tuple[Any, ...] | None:
         """As `NewPoints.nearest_one`, in the tree; None if there is none yet."""
@@ -424,9 +424,9 @@ class PointIndex(ById):
         parts, limit, r = thread_count(threads), pair_limit(max_pairs), settled_reach(r)
         asked, plain = self._asked, type(r_min) is float and r_min == 0.0 and not (exclude_self or offsets)
         if asked is not None and plain and env is None:
-            near = self._near_at_once(asked, points, r, parts, limit)
-            if near is not None:
-                return near
+            at_once = self._near_at_once(asked, points, r, parts, limit)
+            if at_once is not None:
+                return at_once
         (points, r), env, _ = self._in_rows(env, points, r)
         query, kept, several = self._query(points, env)
         how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit)
@@ -509,10 +509,10 @@ class PointIndex(ById):
         """What `neighbors` returns for one point or a few; None where that is not the usual case."""
         given = arguments.as_given(points)
         if given:
-            near = asked.near_one(given, r) if type(r) is float and r >= 0.0 else None
-            if near is None or len(near[0]) > limit:
+            found_near = asked.near_one(given, r) if type(r) is float and r >= 0.0 else None
+            if found_near is None or len(found_near[0]) > limit:
                 return None
-            rows, distance = near
+            rows, distance = found_near
             i, n = np.zeros(len(rows), np.int32), 1
         else:
             given = settled(points, "points", POINTS)
@@ -562,8 +562,10 @@ class PointIndex(ById):
         if self._periods:
             return query, kept, self._in_worlds(kept, query, numbers)
         if SHARED in kept.envs or SHARED in asked:
-            envs, own = (asked, store.live_envs()), rows[0] if one else rows
-            several = split_by_world(settled_points(own, store.live_boxes(), self._asked_period, envs))
+            envs, points_asked = (asked, store.live_envs()), rows[0] if one else rows
+            several = split_by_world(
+                settled_points(points_asked, store.live_boxes(), self._asked_period, envs)
+            )
         return query._replace(envs=numbers), kept, several
 
     def _check_envs(self, envs: Envs | None) -> None:
@@ -591,10 +593,10 @@ class PointIndex(ById):
 
     def _made(self, store: BoxStore, reader: Reader, with_envs: bool) -> _Kept:
         """What searches need of the points, with environments or without."""
-        own, ids, envs = np.empty((0, reader.dim), reader.dtype), store.ids(), store.live_envs()
+        no_points, ids, envs = np.empty((0, reader.dim), reader.dtype), store.ids(), store.live_envs()
         env = (np.empty(0, np.int64), envs) if with_envs else None
         period = None if self._periods else self._asked_period
-        query = as_query(*settled_points(own, store.live_boxes(), period, env))
+        query = as_query(*settled_points(no_points, store.live_boxes(), period, env))
         return _Kept(
             query=query._replace(worlds=query.worlds + 1) if with_envs else query,
             ids=None if store.live == store.end else np.append(ids, np.int32(-1)),

@@ -38,6 +38,7 @@ from broadphase.points.nearest import (
     Counted,
     CurveTree,
     Rows,
+    among_others,
     find_nearest_counted,
     find_nearest_points,
     make_tree,
@@ -165,9 +166,9 @@ def find_nearest_images(
         images = _images(query, reach, kept)
         if images.tree is None and len(images.source):
             images.tree = make_tree(images.query, parts)
-        some = some_of(images.query._replace(points=query.points, envs=query.envs), rows)
+        queries = some_of(images.query._replace(points=query.points, envs=query.envs), rows)
         held = min(count, len(images.source))
-        found, apart = find_nearest_points(some, held, reach, parts, images.tree)
+        found, apart = find_nearest_points(queries, held, reach, parts, images.tree)
         ids = np.where(found < 0, np.int32(-1), np.append(images.source, np.int32(-1))[found])
         full = may_be_more(found, len(images.source))
         return Candidates(ids, apart, None, _first_in_row(ids), full)
@@ -222,15 +223,7 @@ def _images(query: PointQuery, reach: float, kept: Kept | None) -> Images:
             return kept.images
         reach = min(ROOM_TO_GROW * reach, max_distance)
     rows, images = images_around(query.found, _lattice_of(query), reach)
-    envs = query.envs if query.others is None else query.other_envs
-    plain = query._replace(
-        others=images,
-        lattice=None,
-        other_envs=envs[rows] if len(envs) else envs,
-        low=images.min(axis=0) if len(images) else query.low,
-        high=images.max(axis=0) if len(images) else query.high,
-    )
-    made = Images(plain, rows.astype(np.int32), reach)
+    made = Images(among_others(query, images, rows)._replace(lattice=None), rows.astype(np.int32), reach)
     if kept is not None:
         kept.images = made
     return made

@@ -107,6 +107,14 @@ def some_of(query: PointQuery, rows: Any) -> PointQuery:
     return query._replace(points=query.points[rows], envs=query.envs[rows] if len(query.envs) else query.envs)
 
 
+def among_others(query: PointQuery, places: Points, rows: Any) -> PointQuery:
+    """The same query among other places: images of the points that may be found, by their rows."""
+    envs = query.envs if query.others is None else query.other_envs
+    low, high = (places.min(axis=0), places.max(axis=0)) if len(places) else (query.low, query.high)
+    envs = envs[rows] if len(envs) else envs
+    return query._replace(others=places, other_envs=envs, low=low, high=high)
+
+
 def _kind_and_scale(query: PointQuery) -> "tuple[np.dtype[Any], float]":
     """The type to search in, and a power of two to scale by: no square overflows, and few underflow.
 
@@ -197,8 +205,8 @@ class Counted(NamedTuple):
         if self.rows is not None and self.others is not None:
             i, j = self.rows[rows], np.append(self.others, -1)[ids]
         if self.alone:
-            own = j == i[:, None]
-            counts &= ~own if found.shift is None else ~own | found.shift.any(axis=2)
+            is_self = j == i[:, None]
+            counts &= ~is_self if found.shift is None else ~is_self | found.shift.any(axis=2)
         if self.least:
             counts &= rounded(found.distances, self.kind) >= self.least
         if len(self.excluded):
@@ -298,8 +306,8 @@ def find_nearest_of_points(
         made = make_tree(query._replace(others=query.found), parts)
 
     def find(rows: Rows, count: int, _: float) -> Candidates:
-        some = some_of(query, rows)._replace(others=query.found)
-        ids, distances = find_nearest_points(some, min(count, len(query.found)), r, parts, made)
+        queries = some_of(query, rows)._replace(others=query.found)
+        ids, distances = find_nearest_points(queries, min(count, len(query.found)), r, parts, made)
         full = may_be_more(ids, len(query.found))
         return Candidates(ids, distances, None, np.ones(ids.shape, np.bool_), full)
 

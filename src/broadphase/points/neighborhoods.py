@@ -767,7 +767,7 @@ def reach_of(r: Any, query: PointQuery) -> Reach:
     n, m, kind = len(query.points), len(query.found), query.kind
     if query.others is not None and isinstance(r, tuple) and len(r) == 2:
         names = ("r", "other_radii") if isinstance(r, RadiiOfBoth) else ("r[0]", "r[1]")
-        own, others = as_radii(r[0], n, kind, names[0]), as_radii(r[1], m, kind, names[1])
+        radii, other_radii = as_radii(r[0], n, kind, names[0]), as_radii(r[1], m, kind, names[1])
     elif isinstance(r, tuple) and len(r) == 2 and (np.ndim(r[0]) or np.ndim(r[1])):
         raise ValueError(
             "r is a pair, the radii of the points and those of others, but there is no other=; give one "
@@ -776,19 +776,19 @@ def reach_of(r: Any, query: PointQuery) -> Reach:
     elif np.ndim(r) == 0:
         return one_reach(as_reach(r, query), query.points.dtype)
     else:
-        own = as_radii(r, n, kind, "r")
-        others = own if query.others is None else np.zeros(m, kind)
+        radii = as_radii(r, n, kind, "r")
+        other_radii = radii if query.others is None else np.zeros(m, kind)
     if n == 0 or m == 0:
         return one_reach(0.0, query.points.dtype)
     if query.points.dtype == kind:
         with np.errstate(over="ignore"):
-            return Reach(float(own.max() + others.max()), own, others)
+            return Reach(float(radii.max() + other_radii.max()), radii, other_radii)
     # Searched a little farther; the sums as numbers of the points' type decide (`within_rounded`).
     farther = 1.0 + 4.0 * float(np.finfo(kind).eps)
     wide, other_wide = (
-        radii.astype(np.float64) * farther + float(np.finfo(kind).tiny) for radii in (own, others)
+        side.astype(np.float64) * farther + float(np.finfo(kind).tiny) for side in (radii, other_radii)
     )
-    return Reach(float(wide.max() + other_wide.max()), wide, other_wide, (own, others))
+    return Reach(float(wide.max() + other_wide.max()), wide, other_wide, (radii, other_radii))
 
 
 def within_rounded(query: PointQuery, reach: Reach, i: Any, j: Any, distance: Points) -> Any:

@@ -159,9 +159,9 @@ class VerletList:
             self.searches += 1
         self._period = period
         around = query if query.lattice is None else along_vectors(query)
-        near = near_among(around, kept.i, kept.j, reach, self._parts)
-        which = within_rounded(query, reach, *near)
-        i, j, distance = (column[which] for column in near)
+        pairs = near_among(around, kept.i, kept.j, reach, self._parts)
+        which = within_rounded(query, reach, *pairs)
+        i, j, distance = (column[which] for column in pairs)
         offset = rounded(offsets_of(query, self._parts, i, j), query.kind) if offsets else None
         shape = len(query.points), len(query.points)
         found = Neighbors(i, j, rounded(distance, query.kind), shape, offset=offset, parts=self._parts)
