@@ -126,9 +126,13 @@ def test_a_wall_counts_before_those_that_move():
     st.booleans(),
     st.sampled_from([20, 35, 60]),  # on one heap they are pushed far
     st.booleans(),
+    st.booleans(),
 )
-@example(24, "slide", False, 20, False)  # one ends in the way of another, far from where it was looked for
-def test_many_at_once_are_as_one_by_one(seed, response, with_round, wide, periodic):
+@example(
+    24, "slide", False, 20, False, False
+)  # one ends in the way of another, far from where it was looked for
+@example(0, "slide", False, 35, False, True)  # one of those that block no other is pushed far
+def test_many_at_once_are_as_one_by_one(seed, response, with_round, wide, periodic, with_ignored):
     rng = np.random.default_rng(seed)
     worlds = [bp.World(period=(100, 100) if periodic else None) for _ in range(2)]
     draw = rng.uniform if seed % 2 else rng.integers
@@ -139,10 +143,13 @@ def test_many_at_once_are_as_one_by_one(seed, response, with_round, wide, period
             box = bp.Box(x, y, 8, 6) if k % 3 == 2 else bp.Box(x, y, 4, 3)
             world.add(bp.Circle(x, y, 3) if round_one else box, static=k % 3 == 2)
     movers = [k for k in range(60) if k % 3 != 2]  # so many that they do not move one by one
-    moved = worlds[0].move_many(np.array(movers), ways[movers], None, response, movers_block=True)
+    ignored, alone = ([world.body(k) for k in movers[: 14 if with_ignored else 0]] for world in worlds)
+    moved = worlds[0].move_many(
+        np.array(movers), ways[movers], None, response, movers_block=True, ignore=ignored
+    )
     hits = []
     for at, k in enumerate(movers):
-        one = worlds[1].move(worlds[1].body(k), *ways[k].tolist(), response)
+        one = worlds[1].move(worlds[1].body(k), *ways[k].tolist(), response, ignore=alone)
         hits += [(at, hit.other.id, hit.time, *hit.normal, *hit.touch) for hit in one.hits]
     assert worlds[0].positions.tolist() == worlds[1].positions.tolist()
     arrays = moved.hits

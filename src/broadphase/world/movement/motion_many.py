@@ -333,7 +333,7 @@ class _Call:
         if self._waits and store.static.item(row):
             store.put(row, *place)
             return movers
-        if not (store.any_sensor or self._searched >> store.layer.item(row) & 1):
+        if row in self._ignored or not (store.any_sensor or self._searched >> store.layer.item(row) & 1):
             return movers  # it stops no other, and none crosses it
         left, top, right, bottom = store.bounds(row)
         lows, highs = self._regions[:, :2] <= (right, bottom), (left, top) <= self._regions[:, 2:]
