@@ -75,14 +75,13 @@ def sort_by_time(out, first, end):
     gap = (end - first) // 2
     while gap > 0:
         for k in range(first + gap, end):
-            at = k
-            while at - gap >= first and (
-                out[at, 0] < out[at - gap, 0]
-                or (out[at, 0] == out[at - gap, 0] and out[at, 5] < out[at - gap, 5])
+            i = k
+            while i - gap >= first and (
+                out[i, 0] < out[i - gap, 0] or (out[i, 0] == out[i - gap, 0] and out[i, 5] < out[i - gap, 5])
             ):
                 for column in range(out.shape[1]):
-                    out[at, column], out[at - gap, column] = out[at - gap, column], out[at, column]
-                at -= gap
+                    out[i, column], out[i - gap, column] = out[i - gap, column], out[i, column]
+                i -= gap
         gap //= 2
 
 
@@ -93,13 +92,13 @@ HITS, BENDS = (3, 0), (0, 2)
 @inline
 def _bounds_on_way(shapes, row, way):
     """The bounds of a mover on its whole way, and a little more."""
-    start, end, bends, (at, _), first, last = way
+    start, end, bends, (column, _), first, last = way
     box = bounds_at(shapes, row, start[0], start[1])
     low_x = high_x = low_y = high_y = 0.0
     for leg in range(first, last + 1):
         x, y = end[0], end[1]
         if leg < last:
-            x, y = bends[leg, at], bends[leg, at + 1]
+            x, y = bends[leg, column], bends[leg, column + 1]
         x, y = x - start[0], y - start[1]
         low_x, high_x, low_y, high_y = min(low_x, x), max(high_x, x), min(low_y, y), max(high_y, y)
     bounds = box[0] + low_x, box[1] + low_y, box[2] + high_x, box[3] + high_y
@@ -114,7 +113,7 @@ def _cross(shapes, row, way, swept, table, other, period, memory, out, found):
     ``first`` to ``last``, at which it was stopped or turned.  ``memory`` is for places of both, a row, 0, and
     a grid without tiles.
     """
-    start, end, bends, (at, when), first, last = way
+    start, end, bends, (column, when), first, last = way
     xs, ys, other_xs, other_ys, only, nothing = memory
     soonest, boxes = NEVER, shapes.kinds[row] == BOX and table.kinds[other] == BOX
     least_x, most_x, least_y, most_y = turns_between(swept, bounds_of(table, other), period)
@@ -134,7 +133,7 @@ def _cross(shapes, row, way, swept, table, other, period, memory, out, found):
             for leg in range(first, last + 1):
                 to_x, to_y, until = end[0], end[1], 1.0
                 if leg < last:
-                    to_x, to_y, until = bends[leg, at], bends[leg, at + 1], bends[leg, when]
+                    to_x, to_y, until = bends[leg, column], bends[leg, column + 1], bends[leg, when]
                 if leg == first or to_x != xs[0] or to_y != ys[0]:
                     if boxes:  # without tables for one shape, in a third of the time
                         path = xs[0], ys[0], shapes.width[row], shapes.height[row], to_x, to_y
@@ -178,20 +177,20 @@ def cross_on_way(shapes, row, way, table, rows, period, nothing, out, first):
 
 
 @holds_gil
-def cross_path(shapes, at, row, way, bodies, table, near, period, nothing, out):
-    """`cross_on_way` of those of ``near`` that let body ``row`` through.
+def cross_path(shapes, number, row, way, bodies, table, candidates, period, nothing, out):
+    """`cross_on_way` of those of ``candidates`` that let body ``row`` through.
 
     ``way`` are ``start, end, bends, columns``: it bends at each of ``bends``.
     """
-    rows, count, (start, end, bends, columns) = np.empty(near.shape[0], np.int32), 0, way
-    for k in range(near.shape[0]):
-        other = near[k]
+    rows, count, (start, end, bends, columns) = np.empty(candidates.shape[0], np.int32), 0, way
+    for k in range(candidates.shape[0]):
+        other = candidates[k]
         if other != row and agree(bodies.category, bodies.mask, row, other):
             if bodies.sensor[other] or bodies.sensor[row]:
                 rows[count] = other
                 count += 1
     legs = start, end, bends, columns, 0, bends.shape[0]
-    return cross_on_way(shapes, at, legs, table, rows[:count], period, nothing, out, 0)
+    return cross_on_way(shapes, number, legs, table, rows[:count], period, nothing, out, 0)
 
 
 @inline

@@ -55,18 +55,18 @@ def _note(places, count, place, start):
     """Insert a place in the order of distance from the start; among equal ones the smaller is first."""
     if count >= MOST_EDGES:
         return MOST_EDGES + 1
-    at = count
-    while at > 0:
-        before = places[at - 1]
+    position = count
+    while position > 0:
+        before = places[position - 1]
         if before == place:
             return count
-        far, near = abs(before - start), abs(place - start)
-        if far < near or (far == near and before < place):
+        distance_before, distance = abs(before - start), abs(place - start)
+        if distance_before < distance or (distance_before == distance and before < place):
             break
-        at -= 1
-    for k in range(count, at, -1):
+        position -= 1
+    for k in range(count, position, -1):
         places[k] = places[k - 1]
-    places[at] = place
+    places[position] = place
     return count + 1
 
 
@@ -92,19 +92,19 @@ def _edges_near(x, y, width, height, boxes, grid, reach, xs, ys):
     if grid.solid.shape[0] > 0:
         first, last, top_row, low_row = cells_of_box(grid, left, top, right, bottom)
         for column in range(first, last if last - first < MOST_EDGES else first):
-            near, far = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
-            count_x = _note_both(xs, count_x, near, far, width, x)
+            low, high = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
+            count_x = _note_both(xs, count_x, low, high, width, x)
         for row in range(top_row, low_row if low_row - top_row < MOST_EDGES else top_row):
-            near, far = edge(grid.y, grid.height, row), edge(grid.y, grid.height, row + 1)
-            count_y = _note_both(ys, count_y, near, far, height, y)
+            low, high = edge(grid.y, grid.height, row), edge(grid.y, grid.height, row + 1)
+            count_y = _note_both(ys, count_y, low, high, height, y)
         if last - first >= MOST_EDGES or low_row - top_row >= MOST_EDGES:
             count_x = MOST_EDGES + 1
         elif grid.ground.shape[0] > 0:
             for row in range(top_row, low_row):
                 for column in range(first, last):
                     if profile_at(grid, column, row) != 0:
-                        _, near, _, far, _, _, _ = slope_of(grid, column, row)
-                        count_y = _note_both(ys, count_y, near, far, height, y)
+                        _, low, _, high, _, _, _ = slope_of(grid, column, row)
+                        count_y = _note_both(ys, count_y, low, high, height, y)
     return count_x, count_y
 
 
@@ -116,19 +116,19 @@ def _walk_straight(x, y, width, height, boxes, grid, axis, sign, reach):
         right, bottom = x + width, y + height
         body = _body_in(boxes, x, y, right, bottom)
         if body >= 0:
-            near, far = boxes[body, axis], boxes[body, 2 + axis]
+            low, high = boxes[body, axis], boxes[body, 2 + axis]
         else:
             found, column, row = filled_in(grid, x, y, right, bottom)
             if not found:
                 return x, y
             if axis == 0:
-                near, far = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
+                low, high = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
             else:
-                near, far = edge(grid.y, grid.height, row), edge(grid.y, grid.height, row + 1)
+                low, high = edge(grid.y, grid.height, row), edge(grid.y, grid.height, row + 1)
         if axis == 0:
-            x = far if sign > 0 else flush_before(near, width)
+            x = high if sign > 0 else flush_before(low, width)
         else:
-            y = far if sign > 0 else flush_before(near, height)
+            y = high if sign > 0 else flush_before(low, height)
     return x, y
 
 
@@ -330,12 +330,12 @@ def push_from_walls(mover, scene, exact, grid, starts, buffers):
     box get the axis along which it has left.  One-way bodies that it does not start in are no obstacles, as
     tiles of this kind are none.
     """
-    table, fixed, near, searched, _ = scene
+    table, fixed, blockers, searched, _ = scene
     x, y, count, inside = mover.x[ROW], mover.y[ROW], np.int64(0), False
-    rows, boxes, chosen = np.empty(near, np.int32), np.empty((near, 4)), np.empty(near, np.int64)
+    rows, boxes, chosen = np.empty(blockers, np.int32), np.empty((blockers, 4)), np.empty(blockers, np.int64)
     for k in range(starts.shape[0]):
         inside |= starts[k, 5] < 0.0
-    for k in range(near):
+    for k in range(blockers):
         row, met = buffers.near[k], False
         for j in range(starts.shape[0]):
             met |= np.int64(starts[j, 5]) == row

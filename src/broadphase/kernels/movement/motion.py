@@ -171,8 +171,8 @@ def take_moved(bodies, alive, index, ids, shapes):
     """
     row = bodies.changed[index, 0]
     drop = 1 << (index + REPLACED)
-    here = alive[row] and _index_of(bodies.layer[row]) == index and row < ids.shape[0] and ids[row] >= 0
-    if bodies.counts[index] != 1 or bodies.listed[row] & drop or not here:
+    is_listed = alive[row] and _index_of(bodies.layer[row]) == index and row < ids.shape[0] and ids[row] >= 0
+    if bodies.counts[index] != 1 or bodies.listed[row] & drop or not is_listed:
         return np.int64(-1), (0.0, 0.0, 0.0, 0.0)
     box = bounds_of(shapes, row)
     bodies.listed[row] &= np.uint8(0xFF ^ (1 << index))
@@ -295,12 +295,12 @@ class Frame(NamedTuple):
 
 
 @inline
-def put_image(frame, at, shapes, fixed, one_way, row, x, y):
+def put_image(frame, k, shapes, fixed, one_way, row, x, y):
     """Write a body at another place."""
-    frame.kinds[at], frame.x[at], frame.y[at] = shapes.kinds[row], x, y
-    frame.width[at], frame.height[at] = shapes.width[row], shapes.height[row]
-    frame.starts[at], frame.counts[at] = shapes.starts[row], shapes.counts[row]
-    frame.fixed[at], frame.one_way[at], frame.owners[at] = fixed[row], one_way[row], row
+    frame.kinds[k], frame.x[k], frame.y[k] = shapes.kinds[row], x, y
+    frame.width[k], frame.height[k] = shapes.width[row], shapes.height[row]
+    frame.starts[k], frame.counts[k] = shapes.starts[row], shapes.counts[row]
+    frame.fixed[k], frame.one_way[k], frame.owners[k] = fixed[row], one_way[row], row
 
 
 @inline
@@ -352,15 +352,15 @@ def lay_out(mover, shapes, around, row, others, region, images, buffers):
 
 
 @inline
-def sift_among(shapes, around, tags, row, near, m, region, across, images, buffers):
+def sift_among(shapes, around, tags, row, neighbors, m, region, across, images, buffers):
     """`sift` for mover ``m`` of many, or `sift_images` where its region lies across an edge of the period.
 
-    ``near`` are ``starts, others``, ``tags`` the groups of bodies and the bits of groups.  Of the bodies that
-    let it through, sensors are kept, all if it is a sensor, and those with a listener for the two.
+    ``neighbors`` are ``starts, others``, ``tags`` the groups of bodies and the bits of groups.  Of the bodies
+    that let it through, sensors are kept, all if it is a sensor, and those with a listener for the two.
 
     Returns -1 for how many block if the memory does not hold what is near.
     """
-    (starts, others), (groups, bits), bodies = near, tags, around[0]
+    (starts, others), (groups, bits), bodies = neighbors, tags, around[0]
     first, end = starts[m], starts[m + 1]
     if end - first > buffers.near.shape[0]:
         return np.int64(-1), np.int64(0)
@@ -438,8 +438,8 @@ def move_body(shapes, around, way, count, buffers, grid, searched):
     """
     bodies, row = around[0], way[0]
     sort_few(buffers.near, count)
-    near, opened = sift(shapes, around, row, buffers.near, 0, count, _EVERYWHERE, buffers)
-    scene = shapes, bodies.static, near, searched, grid
+    blockers, opened = sift(shapes, around, row, buffers.near, 0, count, _EVERYWHERE, buffers)
+    scene = shapes, bodies.static, blockers, searched, grid
     found, moves = _move(shapes, way, scene, opened, buffers, _PLAIN)
     if moves:
         put(shapes.x, shapes.y, bodies, row, found[3], found[4])
@@ -454,10 +454,10 @@ def move_among_images(shapes, around, way, others, buffers, grid, searched, imag
     """
     row, (frame, period) = way[0], images
     known = row, others, 0, others.shape[0], searched, images
-    near, opened = sift_images((shapes, row), shapes, around, *known, buffers)
-    if near < 0:
+    blockers, opened = sift_images((shapes, row), shapes, around, *known, buffers)
+    if blockers < 0:
         return FULL, np.int64(0), np.int64(0), shapes.x[row], shapes.y[row], np.int64(0)
-    scene = table_of(frame, shapes), frame.fixed, near, searched, grid
+    scene = table_of(frame, shapes), frame.fixed, blockers, searched, grid
     found, _ = _move(shapes, way, scene, opened, buffers, period)
     name_owners(buffers.hits, 0, found[1], frame)
     return found
@@ -467,7 +467,7 @@ def move_among_images(shapes, around, way, others, buffers, grid, searched, imag
 
 
 @jit
-def plan_step(velocity, place, alive, own, group, by_group, seconds, out):
+def plan_step(velocity, place, alive, response, group, by_group, seconds, out):
     """The bodies that have a velocity: ``out`` are their rows, velocities, displacements and responses.
 
     A body has its ``own`` response or, if that is negative, that of its group.  Returns how many, and how far
@@ -484,7 +484,7 @@ def plan_step(velocity, place, alive, own, group, by_group, seconds, out):
         rows[count] = row
         velocities[count, 0], velocities[count, 1] = vx, vy
         displacements[count, 0], displacements[count, 1] = dx, dy
-        responses[count] = own[row] if own[row] >= 0 else by_group[group[row]]
+        responses[count] = response[row] if response[row] >= 0 else by_group[group[row]]
         count += 1
     return count, far
 
@@ -548,9 +548,9 @@ def regions_of(shapes, rows, displacements, responses, pushes, begin, turns, spa
 
 
 @jit
-def pushes_of(shapes, rows, near, period, grid, pushes):
+def pushes_of(shapes, rows, neighbors, period, grid, pushes):
     """How far each mover may be pushed by what it starts in; returns whether any is."""
-    starts, others = near
+    starts, others = neighbors
     pushed, plain, numbers = False, is_plain(period), some_rows(8, 1, np.float64)
     for m in range(rows.shape[0]):
         row = np.int64(rows[m])
@@ -575,13 +575,13 @@ _SHAPE_WORK = 16.0
 
 
 @inline
-def _work(dx, dy, near, grid):
+def _work(dx, dy, blockers, grid):
     """About how many blockers and tiles a movement tests."""
     tiles = 0.0
     if grid.solid.shape[0] > 0:
         rows, columns = grid.solid.shape
         tiles = min(abs(dx) / grid.width, float(columns)) + min(abs(dy) / grid.height, float(rows))
-    return 4.0 + near + tiles
+    return 4.0 + blockers + tiles
 
 
 class Movers(NamedTuple):
@@ -636,7 +636,7 @@ def move_many(shapes, around, tags, movers, start, grid, buffers, images, out, l
     Returns ``next, state, found, crossed``: all before mover ``next`` have moved, with so many hits and rows.
     State is that of the next one, or `DONE` if enough was tested, the last one carries, or all is done.
     """
-    rows, near, bodies, one_way = movers.rows, (movers.starts, movers.others), around[0], around[1]
+    rows, neighbors, bodies, one_way = movers.rows, (movers.starts, movers.others), around[0], around[1]
     (frame, period), (places, crossed), (most, waits) = images, out, limits
     found, passed, work, nothing = np.int64(0), np.int64(0), 0.0, without_tiles(grid)
     xs, ys = few(1, np.float64), few(1, np.float64)
@@ -648,7 +648,9 @@ def move_many(shapes, around, tags, movers, start, grid, buffers, images, out, l
         xs[0], ys[0] = shapes.x[row], shapes.y[row]
         began, region, across = (xs[0], ys[0]), edges_of_body(movers.regions, m), movers.across[m]
         before, response = found, np.int64(movers.responses[m])
-        blockers, opened = sift_among(shapes, around, tags, row, near, m, region, across, images, buffers)
+        blockers, opened = sift_among(
+            shapes, around, tags, row, neighbors, m, region, across, images, buffers
+        )
         if blockers < 0:
             return m, CROWDED, found, passed
         table, fixed = (shapes_there, frame.fixed) if across else (shapes, bodies.static)
@@ -663,8 +665,8 @@ def move_many(shapes, around, tags, movers, start, grid, buffers, images, out, l
             if state != DONE:
                 return m, state, before, passed
             found = buffers.counts[7]
-            each = 1.0 if buffers.counts[5] != 0 else _SHAPE_WORK
-            work += each * _work(dx, dy, float(blockers), grid)
+            work_each = 1.0 if buffers.counts[5] != 0 else _SHAPE_WORK
+            work += work_each * _work(dx, dy, float(blockers), grid)
         if across:
             name_owners(buffers.hits, before, found, frame)
         stops = before if response == CROSS else found

@@ -92,10 +92,10 @@ def begin(buffers, x, y, dx, dy, stage, found):
 
 
 @inline
-def put_near(buffers, at, row, box, sides):
+def put_near(buffers, k, row, box, sides):
     """Write a body that may block, with its bounds."""
-    buffers.near[at], buffers.sides[at] = row, np.uint8(sides)
-    buffers.boxes[at, 0], buffers.boxes[at, 1], buffers.boxes[at, 2], buffers.boxes[at, 3] = box
+    buffers.near[k], buffers.sides[k] = row, np.uint8(sides)
+    buffers.boxes[k, 0], buffers.boxes[k, 1], buffers.boxes[k, 2], buffers.boxes[k, 3] = box
 
 
 # ---- regions
@@ -133,11 +133,11 @@ def _choose(scene, stage, region, buffers):
 
     Only what is fixed stops a body that is pushed, and not what is one-way and has it inside.
     """
-    (table, fixed, near, searched, _), region = scene, enlarged(region)
+    (table, fixed, found, searched, _), region = scene, enlarged(region)
     if not was_searched(searched, region, buffers.numbers):
         return np.int64(-1), True
     count, only_boxes = np.int64(0), True
-    for k in range(near):
+    for k in range(found):
         row = buffers.near[k]
         if (stage == PUSHED and not fixed[row]) or buffers.sides[k] == 0:
             continue
@@ -165,11 +165,11 @@ def _is_held(dx, dy, normals, count):
 
 
 @inline
-def _write(hits, at, mover, time, normal, place, body, tile):
-    hits[at, 0] = time
-    hits[at, 1], hits[at, 2] = normal
-    hits[at, 3], hits[at, 4] = place
-    hits[at, 5], hits[at, 6], hits[at, 7], hits[at, 8] = body, float(tile[0]), float(tile[1]), float(mover)
+def _write(hits, k, mover, time, normal, place, body, tile):
+    hits[k, 0] = time
+    hits[k, 1], hits[k, 2] = normal
+    hits[k, 3], hits[k, 4] = place
+    hits[k, 5], hits[k, 6], hits[k, 7], hits[k, 8] = body, float(tile[0]), float(tile[1]), float(mover)
 
 
 @inline

@@ -83,15 +83,15 @@ def pass_by(lo, hi, lo_goal, hi_goal, other_lo, other_hi):
 
 
 @inline
-def _pass_line(at, goal, line):
+def _pass_line(start, goal, line):
     """A point against a point: they never overlap, so reaching counts as meeting; else nothing stops a point.
 
     It stops one unit in the last place before the line (`flush_place`), so that its position says on
     which side it is.  A point that was put on the line may leave to both sides.
     """
-    if at == line or (goal < line and at < line) or (goal > line and at > line):
+    if start == line or (goal < line and start < line) or (goal > line and start > line):
         return NEVER, NEVER
-    time = (line - at) / (goal - at)
+    time = (line - start) / (goal - start)
     return time, time
 
 
@@ -124,10 +124,10 @@ def meet(box, goal, other, sides):
 @inline
 def flush_before(edge, size):
     """The largest place (nearly) from which an interval of this size does not reach beyond ``edge``."""
-    at = edge - size
-    while at + size > edge:  # at most once: the difference was rounded by half a unit
-        at = next_down(at)
-    return at
+    place = edge - size
+    while place + size > edge:  # at most once: the difference was rounded by half a unit
+        place = next_down(place)
+    return place
 
 
 @inline
@@ -136,18 +136,18 @@ def flush_place(start, size, goal, other_lo, other_hi):
     if size == 0.0 and other_lo == other_hi:
         return next_down(other_lo) if goal > start else next_up(other_lo)
     if goal > start:
-        at = flush_before(other_lo, size)
-        return at if at > start else start
+        place = flush_before(other_lo, size)
+        return place if place > start else start
     return other_hi if other_hi < start else start
 
 
 @inline
 def place_at(start, goal, time):
     """The coordinate at a time of its path."""
-    at = start + time * (goal - start)
-    if time >= 1.0 or (at > goal) == (goal > start):
+    place = start + time * (goal - start)
+    if time >= 1.0 or (place > goal) == (goal > start):
         return goal
-    return at
+    return place
 
 
 @inline
@@ -216,11 +216,11 @@ def _sooner(best, box, goal, other, sides, rank, after):
 @inline
 def _set_back(other, box):
     """The sides of a one-way tile, set back where a box is inside by a rounding error: it rests there."""
-    near, (left, top, right, bottom) = tolerance_of(box), other
-    left = box[2] if 0.0 < box[2] - left <= near else left
-    top = box[3] if 0.0 < box[3] - top <= near else top
-    right = box[0] if 0.0 < right - box[0] <= near else right
-    bottom = box[1] if 0.0 < bottom - box[1] <= near else bottom
+    tolerance, (left, top, right, bottom) = tolerance_of(box), other
+    left = box[2] if 0.0 < box[2] - left <= tolerance else left
+    top = box[3] if 0.0 < box[3] - top <= tolerance else top
+    right = box[0] if 0.0 < right - box[0] <= tolerance else right
+    bottom = box[1] if 0.0 < bottom - box[1] <= tolerance else bottom
     return left, top, right, bottom
 
 
@@ -255,37 +255,37 @@ def _first_tile(path, bodies, grid, after, best):
 
 
 @inline
-def _draw_back(path, at, other, sides, rank, after):
-    """Move back from ``at`` until one box is clear, along the axis on which it was met.
+def _draw_back(path, place, other, sides, rank, after):
+    """Move back from ``place`` until one box is clear, along the axis on which it was met.
 
     Nothing happens if the box was inside from the start, if the other was passed before (it does
     not come after ``after``), and for a one-way tile that was entered through a side that does not block.
     ``rank`` is what a hit on the other would be, except for its time.
     """
-    right, bottom = at[0] + path[2], at[1] + path[3]
-    if at[0] >= other[2] or right <= other[0] or at[1] >= other[3] or bottom <= other[1]:
-        return at
+    right, bottom = place[0] + path[2], place[1] + path[3]
+    if place[0] >= other[2] or right <= other[0] or place[1] >= other[3] or bottom <= other[1]:
+        return place
     box, goal = _ends(path)
     enter_x, _ = pass_by(box[0], box[2], goal[0], goal[2], other[0], other[2])
     enter_y, _ = pass_by(box[1], box[3], goal[1], goal[3], other[1], other[3])
     time, corner, axis = meet(box, goal, other, sides)
     if time != NEVER:
         if not comes_before(after, (time, corner, rank[0], rank[1], rank[2], axis)):
-            return at
+            return place
     elif sides == ALL_SIDES and (enter_x >= 0.0 or enter_y >= 0.0):
         axis = 0.0 if enter_x >= enter_y else 1.0  # by the times it clears the corner, because of rounding
     else:
-        return at
-    return _flush(path, axis, other, at)
+        return place
+    return _flush(path, axis, other, place)
 
 
 @inline
-def _flush(path, axis, other, at):
-    """The place ``at``, but flush with another box on an axis."""
+def _flush(path, axis, other, place):
+    """The place ``place``, but flush with another box on an axis."""
     x, y, width, height, goal_x, goal_y = path
     if axis == 0.0:
-        return flush_place(x, width, goal_x, other[0], other[2]), at[1]
-    return at[0], flush_place(y, height, goal_y, other[1], other[3])
+        return flush_place(x, width, goal_x, other[0], other[2]), place[1]
+    return place[0], flush_place(y, height, goal_y, other[1], other[3])
 
 
 @inline
@@ -299,8 +299,8 @@ def _place_and_normal(path, time, axis, other):
 
 
 @inline
-def _clear_place(path, at, boxes, sides, rows, grid, after):
-    """The place ``at`` of a hit, moved back until the box is clear of everything else.
+def _clear_place(path, place, boxes, sides, rows, grid, after):
+    """The place ``place`` of a hit, moved back until the box is clear of everything else.
 
     On the free axis the position is rounded, and two hits at the same rounded time need not be at the same
     position: either may leave the box a unit in the last place inside something that is not hit yet.  Moving
@@ -308,17 +308,17 @@ def _clear_place(path, at, boxes, sides, rows, grid, after):
     """
     for k in range(rows.shape[0]):
         other = edges_of_body(boxes, rows[k])
-        at = _draw_back(path, at, other, np.int64(sides[rows[k]]), (float(k), 0.0, 0.0), after)
+        place = _draw_back(path, place, other, np.int64(sides[rows[k]]), (float(k), 0.0, 0.0), after)
     if grid.solid.shape[0] > 0:
-        right, bottom = at[0] + path[2], at[1] + path[3]
-        first, last, top, low = cells_of_box(grid, at[0], at[1], right, bottom)
+        right, bottom = place[0] + path[2], place[1] + path[3]
+        first, last, top, low = cells_of_box(grid, place[0], place[1], right, bottom)
         for row in range(top, low):
             for column in range(first, last):
                 blocking = sides_at(grid, column, row)
                 if blocking != 0:
                     rank = (float(rows.shape[0]), float(row), float(column))
-                    at = _draw_back(path, at, bounds_of_cell(grid, column, row), blocking, rank, after)
-    return at
+                    place = _draw_back(path, place, bounds_of_cell(grid, column, row), blocking, rank, after)
+    return place
 
 
 @common
@@ -330,12 +330,12 @@ def turn(x, y, goal_x, goal_y, nx, ny, response):
         return goal_x, (y if response == SLIDE else y + (y - goal_y))
     if ny == 0.0:
         return (x if response == SLIDE else x + (x - goal_x)), goal_y
-    into = (goal_x - x) * nx + (goal_y - y) * ny
-    if into >= 0.0:
+    depth = (goal_x - x) * nx + (goal_y - y) * ny
+    if depth >= 0.0:
         return goal_x, goal_y
     if response == BOUNCE:
-        into *= 2.0
-    return goal_x - into * nx, goal_y - into * ny
+        depth *= 2.0
+    return goal_x - depth * nx, goal_y - depth * ny
 
 
 @inline

@@ -202,8 +202,8 @@ def _enter_rounded(cx, cy, vx, vy, points, axes, radius):
             nearest = height
         if sinking > 0.0 and height >= radius:
             advance = (height - radius) / sinking
-            at = ((from_x + advance * ux) * edge_x + (from_y + advance * uy) * edge_y) / size
-            if advance <= best and 0.0 <= at <= size:
+            foot = ((from_x + advance * ux) * edge_x + (from_y + advance * uy) * edge_y) / size
+            if advance <= best and 0.0 <= foot <= size:
                 best, nx, ny = advance, out_x, out_y
     if nearest < radius or highest < 0.0:
         return _INSIDE, 0.0, 0.0, 0.0, radius
@@ -284,19 +284,19 @@ def _touch(mover, at_x, at_y, table, i, sides, tolerance, scratch):
     cone = 0, 0.0, 0.0, 0.0, 0.0
     state, round_corner = _TOUCHES, False
     if radius > 0.0:
-        near, nx, ny, on_side = nearest(mover, ROW, table, i, 0.0 - dx, 0.0 - dy)
-        deep = near < radius - tolerance
+        distance, nx, ny, on_side = nearest(mover, ROW, table, i, 0.0 - dx, 0.0 - dy)
+        deep = distance < radius - tolerance
         if corners(mover, ROW) > 1 or corners(table, i) > 1:  # a centre may be within a polygon
             deep |= part_cores(mover, ROW, table, i, dx, dy)[0]
         if deep:
             state = _WITHIN
-        elif near > radius + tolerance:
+        elif distance > radius + tolerance:
             state = _APART
         else:
             round_corner = not on_side
             if round_corner:
                 sides &= ~SLANTED
-            cone = _widen(cone, *_straightened(nx / near, ny / near), sides)
+            cone = _widen(cone, *_straightened(nx / distance, ny / distance), sides)
         return state, cone, round_corner
     a, b = _outline(mover, ROW, scratch[0]), _outline(table, i, scratch[1])
     a_axes, b_axes = _axes(mover, ROW, scratch[2]), _axes(table, i, scratch[2])
@@ -345,7 +345,7 @@ def meet_shapes(mover, goal_x, goal_y, table, i, scratch):
     """
     tolerance = slack(mover, table, i)
     vx, vy = goal_x - mover.x[ROW], goal_y - mover.y[ROW]
-    meets = deep = near = MISS
+    meets = deep = touches = MISS
     grow = 0.0
     for step in range(3):  # one call in a loop: the function takes long to compile
         found = _enter(mover, vx, vy, table, i, grow, scratch)
@@ -362,9 +362,9 @@ def meet_shapes(mover, goal_x, goal_y, table, i, scratch):
                 return MISS
             deep, grow = found, tolerance
         else:
-            near = found
-    if near[0] >= 0.0:
-        return meets[0], meets[1], meets[2], meets[3], (near[0] if near[0] < meets[0] else meets[0])
+            touches = found
+    if touches[0] >= 0.0:
+        return meets[0], meets[1], meets[2], meets[3], (touches[0] if touches[0] < meets[0] else meets[0])
     # It starts flush: which side it enters through is only certain farther in.
     normal = meets if deep[0] > 1.0 else deep
     return (meets[0] if meets[0] > 0.0 else 0.0), meets[1], normal[2], normal[3], 0.0
@@ -438,10 +438,10 @@ def _stop_before(goes_up, lo, hi, other_lo, other_hi):
     """The place at which an interval from ``place + lo`` to ``place + hi`` is flush with another."""
     if goes_up:
         return flush_before(other_lo, hi)
-    at = other_hi - lo
-    while at + lo < other_hi:
-        at = next_up(at)
-    return at
+    stop = other_hi - lo
+    while stop + lo < other_hi:
+        stop = next_up(stop)
+    return stop
 
 
 @inline
@@ -476,15 +476,15 @@ def _one_way_stops(mover, at_x, at_y, others, i, sides, among, tile, scratch):
     A slanted normal may be that of an end of it: none that is within the next piece of the same surface.
     ``among`` are the bodies and tiles that may be that piece; ``tile`` is written.
     """
-    near, (left, top, right, bottom) = _TOUCHED * slack(mover, others, i), bounds_of(others, i)
-    count, nx, ny, to_x, to_y = _touch(mover, at_x, at_y, others, i, sides, near, scratch)[1]
+    tolerance, (left, top, right, bottom) = _TOUCHED * slack(mover, others, i), bounds_of(others, i)
+    count, nx, ny, to_x, to_y = _touch(mover, at_x, at_y, others, i, sides, tolerance, scratch)[1]
     if nx == 0.0 or ny == 0.0:
         nx, ny = to_x, to_y
     if count == 0 or nx == 0.0 or ny == 0.0 or others.kinds[i] != BOX:
         return count > 0
     table, rows, all_sides, numbers_of, grid = among
     lies_flat, x, y = abs(ny) > abs(nx), (right if nx > 0.0 else left), (bottom if ny > 0.0 else top)
-    first, end, top_row, low_row = cells_of_box(grid, *widened((x, y, x, y), near))
+    first, end, top_row, low_row = cells_of_box(grid, *widened((x, y, x, y), tolerance))
     for column in range(first - 1, end):
         low, high = (0, rows.shape[0]) if column < first else (top_row, low_row)
         for k in range(low, high):  # a body, or a row of tiles
@@ -498,9 +498,9 @@ def _one_way_stops(mover, at_x, at_y, others, i, sides, among, tile, scratch):
             box = bounds_of(pieces, row)
             its_x = box[0] if (nx > 0.0) == lies_flat else box[2]
             its_y = box[1] if (ny > 0.0) != lies_flat else box[3]
-            if abs(its_x - x) > near or abs(its_y - y) > near or not blocks(its_sides, nx, ny):
+            if abs(its_x - x) > tolerance or abs(its_y - y) > tolerance or not blocks(its_sides, nx, ny):
                 continue
-            if _touch(mover, at_x, at_y, pieces, row, its_sides, near, scratch)[0] == _WITHIN:
+            if _touch(mover, at_x, at_y, pieces, row, its_sides, tolerance, scratch)[0] == _WITHIN:
                 return False
     return True
 
@@ -526,21 +526,21 @@ def _surface_of(touched, count, vx, vy, own_x, own_y):
         return begin, 0
     best, best_end, most, one, named = begin, 0, math.inf, begin, False
     for end in range(0, 4, 2):
-        at, turn = begin, (1.0 if end == 0 else -1.0)
+        entry, turn = begin, (1.0 if end == 0 else -1.0)
         for _ in range(count):
             # The last direction that this one blocks; what blocks it too continues the surface.
-            x, y = turn * touched[at, end + 1], -turn * touched[at, end]
+            x, y = turn * touched[entry, end + 1], -turn * touched[entry, end]
             for k in range(count):
-                if k != at and _is_blocked(x, y, touched, k):
-                    at = k
+                if k != entry and _is_blocked(x, y, touched, k):
+                    entry = k
                     break
-        nx, ny = touched[at, end], touched[at, end + 1]
+        nx, ny = touched[entry, end], touched[entry, end + 1]
         is_named = abs(nx * own_y - ny * own_x) < _PARALLEL and nx * own_x + ny * own_y > 0.0
         against = vx * nx + vy * ny
         # Which end of one piece is met first, rounding decides.
-        if is_named if end != 0 and at != one and is_named != named else against < most:
-            best, best_end, most = at, end, against
-        one, named = at, is_named
+        if is_named if end != 0 and entry != one and is_named != named else against < most:
+            best, best_end, most = entry, end, against
+        one, named = entry, is_named
     # Both lie along the motion where a slot as wide as the mover ends: its end is the surface.
     for k in range(count if most >= -_PARALLEL * length(vx, vy) else 0):
         for end in range(0, 4, 2):
@@ -691,12 +691,12 @@ def sides_reached(mover, dx, dy, table, rows, all_sides, grid):
                 sides = set_tile(tile, grid, column, k)
                 if sides == 0:
                     continue
-            near = _TOUCHED * slack(mover, others, i)
+            tolerance = _TOUCHED * slack(mover, others, i)
             other = bounds_of(others, i)
-            apart = other[0] - near > right or left > other[2] + near
-            if apart or other[1] - near > bottom or top > other[3] + near:
+            apart = other[0] - tolerance > right or left > other[2] + tolerance
+            if apart or other[1] - tolerance > bottom or top > other[3] + tolerance:
                 continue
-            state, cone, _ = _touch(mover, mover.x[0], mover.y[0], others, i, sides, near, outlines)
+            state, cone, _ = _touch(mover, mover.x[0], mover.y[0], others, i, sides, tolerance, outlines)
             _, nx, ny, to_x, to_y = cone
             is_side = (
                 state == _TOUCHES and abs(nx * to_y - ny * to_x) < _PARALLEL and nx * to_x + ny * to_y > 0.0

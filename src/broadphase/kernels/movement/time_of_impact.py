@@ -216,14 +216,14 @@ def _set_shift(image, dim, spans, period, shift):
 
 @jit
 def first_meetings(starts, goals, radii, bounds, period, pairs, offset, touching, closest):
-    """The pairs of boxes or spheres that meet, and when: ``met, times, near, unsure, images``.
+    """The pairs of boxes or spheres that meet, and when: ``met, times, approaches, unsure, images``.
 
     All numbers are float64.  With a ``period``, inf on an axis without one, any images may meet, as the
-    ``bounds`` of ways say.  ``offset`` is taken from the second row of pairs that meet.  Times are from 0 to
-    1, or `UNSURE`.  If ``closest``, rows of ``near`` are when the centres are nearest, and how far apart they
-    are then: of the images that meet first the nearest.  ``unsure`` is what floating point does not decide:
-    the row of ``met``, nearest approach, and by how much both are moved.  ``images`` is above 0 if the pair
-    that was met last has so many, more than `MOST_IMAGES`.
+    ``bounds`` of ways say.  ``offset`` is taken from the second row of pairs that meet.  Times are from 0
+    to 1, or `UNSURE`.  If ``closest``, rows of ``approaches`` are when the centres are nearest, and how
+    far apart they are then: of the images that meet first the nearest.  ``unsure`` is what floating point
+    does not decide: the row of ``met``, nearest approach, and by how much both are moved.  ``images`` is
+    above 0 if the pair that was met last has so many, more than `MOST_IMAGES`.
     """
     dim = period.shape[0]
     differences = (
@@ -232,7 +232,11 @@ def first_meetings(starts, goals, radii, bounds, period, pairs, offset, touching
     )  # fmt: skip
     spans, shift = some_rows(2, 3, np.float64), some_rows(2, 3, np.float64)
     # Pages of memory that nothing is written to take none.
-    found, times, near = np.empty(pairs.shape, np.int32), np.empty(len(pairs)), np.empty((len(pairs), 2))
+    found, times, approaches = (
+        np.empty(pairs.shape, np.int32),
+        np.empty(len(pairs)),
+        np.empty((len(pairs), 2)),
+    )
     unsure, met, count, looked, too_many = np.empty((0, 9)), np.int64(0), np.int64(0), np.int64(0), 0.0
     shift[:] = 0.0
     for row in range(pairs.shape[0]):
@@ -246,7 +250,7 @@ def first_meetings(starts, goals, radii, bounds, period, pairs, offset, touching
         for image in range(np.int64(images)):
             looked += 1
             if looked % _OFTEN == 0 and not goes_on():
-                return found[:0], times[:0], near[:0], unsure, 0.0
+                return found[:0], times[:0], approaches[:0], unsure, 0.0
             _set_shift(np.int64(image), dim, spans, period, shift)
             if starts.shape[1] == dim:
                 time = _time_of_spheres(starts, goals, radii[i] + radii[j], i, j, shift)
@@ -254,24 +258,24 @@ def first_meetings(starts, goals, radii, bounds, period, pairs, offset, touching
                 time = _time_of_boxes(starts, goals, i, j, shift, touching, differences)
             if time == MISSED or time > best:
                 continue
-            at, apart = 0.0, 0.0
+            time_nearest, apart = 0.0, 0.0
             if closest:
-                at, apart = _nearest_approach(starts, goals, i, j, dim, shift)
+                time_nearest, apart = _nearest_approach(starts, goals, i, j, dim, shift)
             if time == UNSURE:
                 if count == unsure.shape[0]:
                     unsure = larger(unsure, count)
-                unsure[count, 0], unsure[count, 1], unsure[count, 2] = met, at, apart
+                unsure[count, 0], unsure[count, 1], unsure[count, 2] = met, time_nearest, apart
                 for axis in range(3):
                     unsure[count, 3 + axis], unsure[count, 6 + axis] = shift[0, axis], shift[1, axis]
                 count += 1
-            elif time < best or apart < distance or (apart == distance and at < moment):
-                best, moment, distance = time, at, apart
+            elif time < best or apart < distance or (apart == distance and time_nearest < moment):
+                best, moment, distance = time, time_nearest, apart
         if best < np.inf or count > known:
             times[met] = best if best < np.inf else UNSURE
             if closest:
-                near[met, 0], near[met, 1] = moment, distance
+                approaches[met, 0], approaches[met, 1] = moment, distance
             met += 1
-    return found[:met], times[:met], near[:met], unsure[:count], too_many
+    return found[:met], times[:met], approaches[:met], unsure[:count], too_many
 
 
 @inline
@@ -355,7 +359,7 @@ def meet_few(sides, among, are_goals, period, touching, filter, envs, other_envs
         )
     for k in range(found):
         pairs[k, 1] += offset
-    met, times, near, unsure, images = first_meetings(
+    met, times, approaches, unsure, images = first_meetings(
         starts, goals, sizes, bounds, period, pairs, offset, touching, closest
     )
-    return met, times, near, unsure, images if found >= 0 else -1.0, (starts, goals, sizes)
+    return met, times, approaches, unsure, images if found >= 0 else -1.0, (starts, goals, sizes)

@@ -148,7 +148,7 @@ def _is_outside_of_all(obstacles, walker):
 
 
 @inline
-def _straighten(obstacles, kinds, walker, near):
+def _straighten(obstacles, kinds, walker, tolerance):
     """Move edges of shapes back by a rounding error where a walker is flush with them.
 
     Their corners are rounded, so that a floor of many may have steps that nobody sees.  A box is pushed
@@ -161,7 +161,7 @@ def _straighten(obstacles, kinds, walker, near):
         for edge in range(4):  # left, top, right, bottom, and the opposite edge of the walker
             opposite = walker[(edge + 2) % 4]
             inside = opposite - obstacles.boxes[k, edge] if edge < 2 else obstacles.boxes[k, edge] - opposite
-            if 0.0 < inside <= near:
+            if 0.0 < inside <= tolerance:
                 obstacles.boxes[k, edge] = opposite
 
 
@@ -207,18 +207,18 @@ def regions_of(shapes, rows, displacements, pushes, rules, space, out):
 @common
 def _pushed(m, row, around, fixed, searched, log, buffers):
     """Where walker ``m`` of all is pushed by what it starts in: ``state, x, y``; the hits are logged."""
-    shapes, near, _, grid, _ = around
+    shapes, neighbors, _, grid, _ = around
     xs, ys = few(1, np.float64), few(1, np.float64)
     xs[0], ys[0] = shapes.x[row], shapes.y[row]
     begin(buffers, xs[0], ys[0], 0.0, 0.0, START, 0)
     mover = shape_at(shapes, row, xs, ys)
-    scene = shapes, fixed, near.shape[0], searched, grid
+    scene = shapes, fixed, neighbors.shape[0], searched, grid
     state = follow(m, mover, scene, SLIDE, False, buffers)
     for k in range(buffers.counts[7] if state == PATH_DONE else 0):
-        at = log.counts[0]
-        log.counts[0] = at + 1
-        for column in range(9 if at < log.hits.shape[0] else 0):
-            log.hits[at, column] = buffers.hits[k, column]
+        entry = log.counts[0]
+        log.counts[0] = entry + 1
+        for column in range(9 if entry < log.hits.shape[0] else 0):
+            log.hits[entry, column] = buffers.hits[k, column]
     return DONE if state == PATH_DONE else CROWDED if state == FULL else INSIDE, xs[0], ys[0]
 
 
@@ -270,12 +270,12 @@ def _settled(place, was, now, motion, low, high, size):
         return place
     if now == was + motion:
         return place + motion
-    at = now - low
-    while motion >= 0.0 and at + high > now + size:
-        at = next_down(at)
-    while motion <= 0.0 and at + low < now:
-        at = next_up(at)
-    return at
+    settled = now - low
+    while motion >= 0.0 and settled + high > now + size:
+        settled = next_down(settled)
+    while motion <= 0.0 and settled + low < now:
+        settled = next_up(settled)
+    return settled
 
 
 @common
@@ -299,13 +299,13 @@ def _walk(m, row, motion, around, fixed, searched, put_by, rules, memory):
         gather(obstacles, around, region, x, y, trip, False)
         along = abs(dx) * rules.rise + rules.snap + rules.step
         tolerance[0] = _tolerance(obstacles, x, y, trip, abs(dx), along, abs(dx))
-        near = (TOUCH if radius == 0.0 else _ROUNDED) * tolerance[0]
-        _straighten(obstacles, shapes.kinds, edges_at(x, y, trip), near)
+        rounding = (TOUCH if radius == 0.0 else _ROUNDED) * tolerance[0]
+        _straighten(obstacles, shapes.kinds, edges_at(x, y, trip), rounding)
         y, free = eased(obstacles, x, y, trip)
         if free and _is_outside_of_all(obstacles, edges_at(x, y, trip)):
             break
         gather(obstacles, around, region, *began, trip, True)
-        _straighten(obstacles, shapes.kinds, edges_at(x, y, trip), near)
+        _straighten(obstacles, shapes.kinds, edges_at(x, y, trip), rounding)
         _set_back(obstacles, edges_at(x, y, trip))
         y, free = eased(obstacles, x, y, trip)
         if free or pushed or obstacles.counts[1] != 0:
@@ -340,7 +340,7 @@ def _walk(m, row, motion, around, fixed, searched, put_by, rules, memory):
     reach, across = 0.5 * abs(dy) + rules.corner, tolerance[0]
     tolerance[0] = _tolerance(obstacles, x, y, trip, reach, abs(dy), abs(dy))
     if radius > 0.0:
-        _straighten(obstacles, shapes.kinds, edges_at(x, y, trip), near)
+        _straighten(obstacles, shapes.kinds, edges_at(x, y, trip), rounding)
     down = dy * rules.flip
     if down > 0.0:
         x, y = fall(obstacles, x, y, down, abs(dx), trip, log)
@@ -398,7 +398,7 @@ def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buff
     """
     shapes, grid, (bodies, layers, tags), (frame, period) = world.shapes, world.grid, blocking, images
     memory, nothing = (obstacles, log, ends, buffers), without_tiles(grid)
-    around, near = (bodies, world.one_way, layers), (world.starts, world.near)
+    around, neighbors = (bodies, world.one_way, layers), (world.starts, world.near)
     shapes_there = table_of(frame, shapes)
     largest = max(period[0] if period[0] < math.inf else 0.0, period[1] if period[1] < math.inf else 0.0)
     put_by = _WRAPPED * TOUCH * TOLERANCE * largest
@@ -406,7 +406,7 @@ def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buff
         hits, row, across = log.counts[0], world.rows[m], world.across[m]
         region = edges_of_body(world.searched, m)
         began, motion = (shapes.x[row], shapes.y[row]), (motions[m, 0], motions[m, 1])
-        count, opened = sift_among(shapes, around, tags, row, near, m, region, across, images, buffers)
+        count, opened = sift_among(shapes, around, tags, row, neighbors, m, region, across, images, buffers)
         if count < 0 or (across and count == frame.x.shape[0]):
             return m, CROWDED
         if log.counts[2] + opened > log.crossed.shape[0]:

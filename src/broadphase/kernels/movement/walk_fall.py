@@ -145,10 +145,10 @@ def climb(obstacles, start, x, y, length, gone, trip, log):
         is_round = plane >= 0 and obstacles.planes[plane, 3] != 0.0
         is_ceiling = plane < 0 or obstacles.planes[plane, 1] >= trip.rules.upright
         # What it touches does not lift it off its floor; round corners it follows closely.
-        near = touch_of(obstacles)
+        room = touch_of(obstacles)
         if is_ceiling and not is_round:
-            near = max(room_at(obstacles, plane), trip.wrapped)
-        if rise > near:
+            room = max(room_at(obstacles, plane), trip.wrapped)
+        if rise > room:
             up = place_with_head(height, trip)
             if is_clear_of_all(obstacles, edges_at(x, up, trip)):
                 y = up

@@ -51,9 +51,9 @@ def rest_on(obstacles, k, walker, out=-1.0):
     best, plane = obstacles.boxes[k, 1 if out < 0.0 else 3], -1
     for j in range(obstacles.first[k], obstacles.first[k + 1]):
         if out * obstacles.planes[j, 1] > 0.0:
-            at = height_of(obstacles, j, walker[0], walker[2])
-            if out * at < out * best:
-                best, plane = at, j
+            height = height_of(obstacles, j, walker[0], walker[2])
+            if out * height < out * best:
+                best, plane = height, j
     return best, plane
 
 
@@ -89,8 +89,8 @@ def stand_on(obstacles, k, walker, trip):
         leads_on = is_level(obstacles, plane, trip) or (
             planes[j, 1] > planes[plane, 1] and planes[j, 0] * planes[plane, 0] > 0.0
         )
-        near = touch_of(obstacles) / -planes[j, 1]
-        if leads_on and height_of(obstacles, j, walker[0], walker[2]) >= height - near:
+        tolerance = touch_of(obstacles) / -planes[j, 1]
+        if leads_on and height_of(obstacles, j, walker[0], walker[2]) >= height - tolerance:
             plane = j
     return height, plane
 
@@ -214,13 +214,13 @@ def lowered(obstacles, shapes, grid, x, y, trip):
             continue
         if below > _HIGHER * (trip.width + boxes[k, 2] - boxes[k, 0]):
             continue
-        at = y
+        place = y
         for _ in range(_STEPS):
-            _set_tangent(tangent, obstacles, k, shapes, grid, tile, x, at, trip)
+            _set_tangent(tangent, obstacles, k, shapes, grid, tile, x, place, trip)
             if tangent[0, 1] > -_SHARP:
                 break
             height = height_on(tangent, 0, walker[0], walker[2], obstacles.tolerance[0])
-            at = place_with_feet(height, trip)
+            place = place_with_feet(height, trip)
         highest = min(highest, height)
     return place_with_feet(highest, trip) if highest - walker[3] > touch_of(obstacles) else y
 

@@ -135,10 +135,10 @@ def _put(obstacles, box, body, column, row, sides, rules):
 
 
 @inline
-def set_plane(planes, at, nx, ny, c, radius, rules):
+def set_plane(planes, j, nx, ny, c, radius, rules):
     """Write a plane that a corner with this radius touches."""
-    planes[at, 0], ny = exchanged(nx, ny, rules)
-    planes[at, 1], planes[at, 2] = rules.flip * ny, c + radius * (1.0 - abs(planes[at, 0]) - abs(ny))
+    planes[j, 0], ny = exchanged(nx, ny, rules)
+    planes[j, 1], planes[j, 2] = rules.flip * ny, c + radius * (1.0 - abs(planes[j, 0]) - abs(ny))
 
 
 @inline
@@ -148,21 +148,21 @@ def _put_plane(obstacles, nx, ny, c, radius, is_round, rules):
     One of a round corner that is a side of the obstacle is left out: what stops there has met that side.
     """
     count, planes = obstacles.counts[0], obstacles.planes
-    at = obstacles.first[count]
-    if at >= planes.shape[0]:
+    last = obstacles.first[count]
+    if last >= planes.shape[0]:
         obstacles.counts[1] = 1
         return
-    set_plane(planes, at, nx, ny, c, radius, rules)
-    planes[at, 3] = 1.0 if is_round else 0.0
+    set_plane(planes, last, nx, ny, c, radius, rules)
+    planes[last, 3] = 1.0 if is_round else 0.0
     if is_round:
-        for j in range(obstacles.first[count - 1], at):
-            across = planes[j, 0] * planes[at, 1] - planes[j, 1] * planes[at, 0]
-            along = planes[j, 0] * planes[at, 0] + planes[j, 1] * planes[at, 1]
+        for j in range(obstacles.first[count - 1], last):
+            across = planes[j, 0] * planes[last, 1] - planes[j, 1] * planes[last, 0]
+            along = planes[j, 0] * planes[last, 0] + planes[j, 1] * planes[last, 1]
             if planes[j, 3] != 0.0:
                 break
             if abs(across) < _PARALLEL and along > 0.0:
                 return
-    obstacles.first[count] = at + 1
+    obstacles.first[count] = last + 1
 
 
 @inline
@@ -309,8 +309,8 @@ def ladder_at(grid, x, y, width, height, rules):
     middle = x + 0.5 * width
     feet = 0.999 if rules.flip > 0.0 else 0.001
     for part in range(2):
-        at = y + height * (0.5 if part == 0 else feet)
-        across, down = exchanged(middle, at, rules)
+        middle_y = y + height * (0.5 if part == 0 else feet)
+        across, down = exchanged(middle, middle_y, rules)
         column = math.floor((across - grid.x) / grid.width)
         row = math.floor((down - grid.y) / grid.height)
         if is_ladder(grid, column, row):

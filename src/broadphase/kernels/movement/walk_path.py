@@ -85,23 +85,23 @@ def place_with_head(head, trip):
 @inline
 def log_hit(log, obstacles, trip, k, normal, gone, x, y):
     """Record a hit after a part of the path."""
-    at = log.counts[0]
-    log.counts[0] = at + 1
-    if at < log.hits.shape[0]:
-        log.hits[at, 0] = min(gone / trip.length, 1.0) if trip.length > 0.0 else 0.0
+    entry = log.counts[0]
+    log.counts[0] = entry + 1
+    if entry < log.hits.shape[0]:
+        log.hits[entry, 0] = min(gone / trip.length, 1.0) if trip.length > 0.0 else 0.0
         up = trip.rules.flip * normal[1] + 0.0
-        log.hits[at, 1], log.hits[at, 2] = exchanged(normal[0] + 0.0, up, trip.rules)
-        log.hits[at, 3], log.hits[at, 4] = exchanged(x - trip.left, y - trip.top, trip.rules)
+        log.hits[entry, 1], log.hits[entry, 2] = exchanged(normal[0] + 0.0, up, trip.rules)
+        log.hits[entry, 3], log.hits[entry, 4] = exchanged(x - trip.left, y - trip.top, trip.rules)
         for column in range(3):
-            log.hits[at, 5 + column] = float(obstacles.names[k, column])
-        log.hits[at, 8] = float(trip.mover)
+            log.hits[entry, 5 + column] = float(obstacles.names[k, column])
+        log.hits[entry, 8] = float(trip.mover)
 
 
 @inline
 def log_bend(log, trip, gone, x, y):
     """Record the end of a leg."""
-    at = log.counts[1]
-    log.counts[1] = at + 1
-    if at < log.bends.shape[0]:
-        log.bends[at, 0], log.bends[at, 1] = exchanged(x - trip.left, y - trip.top, trip.rules)
-        log.bends[at, 2] = min(gone / trip.length, 1.0) if trip.length > 0.0 else 0.0
+    entry = log.counts[1]
+    log.counts[1] = entry + 1
+    if entry < log.bends.shape[0]:
+        log.bends[entry, 0], log.bends[entry, 1] = exchanged(x - trip.left, y - trip.top, trip.rules)
+        log.bends[entry, 2] = min(gone / trip.length, 1.0) if trip.length > 0.0 else 0.0

@@ -49,8 +49,8 @@ def level_side_at(obstacles, k, walker, trip):
     if _touches(obstacles, k, walker):
         for j in range(obstacles.first[k], obstacles.first[k + 1]):
             if obstacles.planes[j, 1] < 0.0 and is_level(obstacles, j, trip):
-                at = height_of(obstacles, j, walker[0], walker[2])
-                if abs(walker[3] - at) <= room_at(obstacles, j):
+                surface = height_of(obstacles, j, walker[0], walker[2])
+                if abs(walker[3] - surface) <= room_at(obstacles, j):
                     return j
     return -1
 
@@ -66,11 +66,11 @@ def floor_ahead(obstacles, walker, forward):
     best, best_plane, best_slope, highest = -1, -1, math.inf, walker[3]
     boxes, planes = obstacles.boxes, obstacles.planes
     for k in range(obstacles.counts[0]):
-        left, right, near = walker[0], walker[2], touch_of(obstacles)
+        left, right, tolerance = walker[0], walker[2], touch_of(obstacles)
         if forward > 0.0:
-            beside = boxes[k, 2] <= left or boxes[k, 0] > right + near
+            beside = boxes[k, 2] <= left or boxes[k, 0] > right + tolerance
         else:
-            beside = boxes[k, 0] >= right or boxes[k, 2] < left - near
+            beside = boxes[k, 0] >= right or boxes[k, 2] < left - tolerance
         if beside or obstacles.names[k, 3] & TOP == 0:
             continue
         height, top = rest_on(obstacles, k, walker)
@@ -81,7 +81,7 @@ def floor_ahead(obstacles, walker, forward):
         else:
             highest = min(highest, height)
         plane, slope = -1, -math.inf
-        if abs(walker[3] - boxes[k, 1]) <= near:
+        if abs(walker[3] - boxes[k, 1]) <= tolerance:
             slope = 0.0
         for j in range(obstacles.first[k], obstacles.first[k + 1]):
             nx, ny = planes[j, 0], planes[j, 1]
@@ -118,8 +118,8 @@ def end_of_side(obstacles, k, plane, x, goal, trip):
         goal = min(goal, obstacles.boxes[k, 2])
     elif goal + width < obstacles.boxes[k, 0]:
         goal = flush_before(obstacles.boxes[k, 0], width)
-    here = surface_at(obstacles, k, plane, x, trip)
-    there = surface_at(obstacles, k, plane, goal, trip)
+    surface = surface_at(obstacles, k, plane, x, trip)
+    surface_after = surface_at(obstacles, k, plane, goal, trip)
     part = 1.0
     for j in range(obstacles.first[k] - 1, obstacles.first[k + 1]):
         other = -1 if j < obstacles.first[k] else j
@@ -127,8 +127,8 @@ def end_of_side(obstacles, k, plane, x, goal, trip):
             continue
         before = surface_at(obstacles, k, other, x, trip)
         after = surface_at(obstacles, k, other, goal, trip)
-        if after > there + obstacles.tolerance[0] and before <= here:
-            part = min(part, (here - before) / ((here - before) + (after - there)))
+        if after > surface_after + obstacles.tolerance[0] and before <= surface:
+            part = min(part, (surface - before) / ((surface - before) + (after - surface_after)))
     return goal if part == 1.0 else x + part * (goal - x)
 
 
@@ -146,8 +146,8 @@ def place_at_meeting(obstacles, k, side, time, x, goal, falls, trip):
     """The x at which a leg that meets an obstacle ends; one that ``falls`` gets all the way to a floor."""
     forward = 1.0 if goal > x else -1.0
     if side == X_FACE:
-        at = flush_before(obstacles.boxes[k, 0], trip.width) if forward > 0.0 else obstacles.boxes[k, 2]
+        place = flush_before(obstacles.boxes[k, 0], trip.width) if forward > 0.0 else obstacles.boxes[k, 2]
     else:
         back = 0.0 if falls and side == Y_FACE else forward * _BACK * obstacles.tolerance[0]
-        at = x + time * (goal - x) - back
-    return max(at, x) if forward > 0.0 else min(at, x)
+        place = x + time * (goal - x) - back
+    return max(place, x) if forward > 0.0 else min(place, x)

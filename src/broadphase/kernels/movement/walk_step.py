@@ -42,9 +42,9 @@ _EVEN = 1.0 + 1e-9  # the steepest slope may itself be rounded
 @inline
 def _can_rise(obstacles, x, y, to_y, trip):
     """Whether a walker can move straight up."""
-    here, there = edges_at(x, y, trip), edges_at(x, to_y, trip)
-    meets = first_meeting(obstacles, here, there)[1] >= 0
-    return not meets and is_clear_of_all(obstacles, there)
+    start, end = edges_at(x, y, trip), edges_at(x, to_y, trip)
+    meets = first_meeting(obstacles, start, end)[1] >= 0
+    return not meets and is_clear_of_all(obstacles, end)
 
 
 @inline
@@ -115,10 +115,10 @@ def go_along(obstacles, start, x, y, goal, trip, log):
         at_y, free = eased(obstacles, at_x, at_y, trip)
         if not free:
             at_x, at_y = x, y
-        at = edges_at(at_x, at_y, trip)
-        surface, room, level = _surface_met(obstacles, met, at, trip)
-        if level and at[3] - surface <= room:  # the border of two tiles, or the foot of a slope
-            up = place_with_feet(surface, trip) if at[3] > surface else at_y
+        edges = edges_at(at_x, at_y, trip)
+        surface, room, level = _surface_met(obstacles, met, edges, trip)
+        if level and edges[3] - surface <= room:  # the border of two tiles, or the foot of a slope
+            up = place_with_feet(surface, trip) if edges[3] > surface else at_y
             clear = is_clear_of_all(obstacles, edges_at(at_x, up, trip))
             if clear and (at_x != x or up != y or not grounded):
                 x, y, grounded = at_x, up, True
@@ -126,7 +126,7 @@ def go_along(obstacles, start, x, y, goal, trip, log):
                 continue
         top = surface if level else obstacles.boxes[met, 1]
         up = place_with_feet(top, trip)
-        steps = grounded and 0.0 < at[3] - top <= trip.rules.step and obstacles.names[met, 3] & TOP != 0
+        steps = grounded and 0.0 < edges[3] - top <= trip.rules.step and obstacles.names[met, 3] & TOP != 0
         steps = steps and at_x != stepped_x
         if steps and _can_rise(obstacles, at_x, at_y, up, trip):
             log_bend(log, trip, abs(at_x - start), at_x, at_y)

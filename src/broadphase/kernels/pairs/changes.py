@@ -434,7 +434,7 @@ def report_hits(rows, responses, passing, hits, crossed, tags, more, before, per
 
 
 @inline
-def _contacts_near(table, bodies, alive, layers, changed, near, period, tags, keys, ranks, contacts):
+def _contacts_near(table, bodies, alive, layers, changed, neighbors, period, tags, keys, ranks, contacts):
     """Write the contacts of what was touched, from what is near movers, as entries: ``found, candidates``.
 
     Mover ``m`` is ``rows[m]``; ``others[first[m]:first[m + 1]]`` are the bodies whose bounds meet its region,
@@ -443,7 +443,7 @@ def _contacts_near(table, bodies, alive, layers, changed, near, period, tags, ke
 
     Candidates are the pairs with a touched body that a listener may want; each is tested.
     """
-    rows, regions, first, others = near
+    rows, regions, first, others = neighbors
     bits, group, category, mask = tags
     touched, static, plain = bodies.touched, bodies.static, is_plain(period)
     numbers = some_rows(8, 1, np.float64)
@@ -528,7 +528,7 @@ DONE, SEARCH = 0, 1
 
 
 @jit
-def renew(table, bodies, more, layers, rows, period, changed, near, notes, before, tags):
+def renew(table, bodies, more, layers, rows, period, changed, neighbors, notes, before, tags):
     """The contacts of an update, and how they differ from those of the update before.
 
     Parameters
@@ -579,14 +579,14 @@ def renew(table, bodies, more, layers, rows, period, changed, near, notes, befor
     bits, group, category, mask = tags[0], tags[1], bodies.category, bodies.mask
     those = _touched_rows(touched, alive, bodies.layer, layers, rows if changed < 0 else 0)
     changed = np.int64(changed if changed >= 0 else those.shape[0])
-    pairs = near[3].shape[0] if changed > 0 else 0
+    pairs = neighbors[3].shape[0] if changed > 0 else 0
     entries = pairs + notes.shape[0]
     keys, ranks = np.empty(entries, np.int64), np.empty(entries, np.int64)
     order = np.zeros(entries, np.int64)  # rows, also where a signal ends sorting
     contacts, count, candidates = np.empty((pairs, 3), np.float64), np.int64(0), np.int64(0)
     if changed > 0:
         wants = bits, group, category, mask
-        known = table, bodies, alive, layers, changed, near, period, wants
+        known = table, bodies, alive, layers, changed, neighbors, period, wants
         count, candidates = _contacts_near(*known, keys, ranks, contacts)
     if count < 0:
         nothing = order[:0]
@@ -680,25 +680,25 @@ def numbers_of(table, groups, rows):
 
 @jit
 def turned_contacts(rows, numbers, first, turned, ids, normals, depths):
-    """Contacts as listeners get them: ``at, which, a, b, normals, depths``, by contact.
+    """Contacts as listeners get them: ``positions, which, a, b, normals, depths``, by contact.
 
     ``rows`` are those of the contacts in the columns.  The contact with number ``n`` is wanted by the entries
-    ``first[n]:first[n + 1]``; ``turned`` says of each whether its second body comes first.  ``at`` and
+    ``first[n]:first[n + 1]``; ``turned`` says of each whether its second body comes first.  ``positions`` and
     ``which`` are the place among the rows and the entry.
     """
     count = np.int64(0)
     for k in range(rows.shape[0]):
         count += first[numbers[k] + 1] - first[numbers[k]]
-    at, which = np.empty(count, np.int64), np.empty(count, np.int64)
+    positions, which = np.empty(count, np.int64), np.empty(count, np.int64)
     a, b = np.empty(count, np.int32), np.empty(count, np.int32)
     out, deep, filled = np.empty((count, 2), np.float64), np.empty(count, np.float64), 0
     for k in range(rows.shape[0]):
         row = rows[k]
         for entry in range(first[numbers[k]], first[numbers[k] + 1]):
             side = np.int64(turned[entry])
-            at[filled], which[filled] = k, entry
+            positions[filled], which[filled] = k, entry
             a[filled], b[filled], deep[filled] = ids[row, side], ids[row, 1 - side], depths[row]
             for axis in range(2):
                 out[filled, axis] = 0.0 - normals[row, axis] if side == 1 else normals[row, axis]
             filled += 1
-    return at, which, a, b, out, deep
+    return positions, which, a, b, out, deep

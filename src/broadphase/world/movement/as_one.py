@@ -74,14 +74,14 @@ class _Parts:
         goals = starts + np.array((dx, dy))
         for _ in range(MOST_TURNS):
             ways = goals - starts
-            near = _ROUNDING * float(np.abs(starts).max())
-            if np.abs(ways).max() <= (near if self._gone else 0.0):
+            slack = _ROUNDING * float(np.abs(starts).max())
+            if np.abs(ways).max() <= (slack if self._gone else 0.0):
                 break
             casts = [
                 self._motion.dry(row, way[0], way[1], "touch", self._ignored)
                 for row, way in zip(self._rows, ways.tolist(), strict=True)
             ]
-            met = [(cast.hits[0].time, at) for at, cast in enumerate(casts) if cast.hits]
+            met = [(cast.hits[0].time, number) for number, cast in enumerate(casts) if cast.hits]
             if not met:
                 self._shift(ways, 1.0)
                 self._store.put_many(rows, goals)
@@ -92,7 +92,7 @@ class _Parts:
             hit = casts[first].hits[0]
             ends = np.array(list(map(self._motion.end_of, casts, starts, ways)))
             gone = ends - starts
-            far = np.abs(gone[first]).max() > near
+            far = np.abs(gone[first]).max() > slack
             if time == 0.0 and far:
                 break  # it starts in tiles, and there is no room
             # Those that are stopped at once are flush, each to the last bit.

@@ -226,17 +226,17 @@ class Character:
         while begin < count:
             if done == kernel.INSIDE:  # earlier ones are at their new places
                 kernel.regions_of(table, numbers, ways, pushes, rules, space, out)
-                near = state.broad_phase.near_regions(rows, out[0], layers | 1 << MOVING)
-                near = near.without(ignored) if ignored else near
+                neighbors = state.broad_phase.near_regions(rows, out[0], layers | 1 << MOVING)
+                neighbors = neighbors.without(ignored) if ignored else neighbors
                 around = state.grid, _RING, store.static, store.one_way, *out
-                scene = Scene(table, numbers, near.rows, near.first, *around)
+                scene = Scene(table, numbers, neighbors.rows, neighbors.first, *around)
             before = store.places(rows)
             begin, done = memory.walk(state, scene, ways, begin, rules, blocking)
             moved = (store.places(rows) != before).any(axis=1)
             if moved.any():
                 store.have_moved(rows[moved])
             if done == kernel.INSIDE:
-                _widen(state, rows, near, pushes, begin)
+                _widen(state, rows, neighbors, pushes, begin)
         hits = memory.log.hits[: memory.log.counts[0]]
         crossed, slides = memory.log.crossed[: memory.log.counts[2]], np.zeros(count, np.int8)
         found = Movements(store.places(rows), *state.contacts.report(rows, slides, hits, crossed))
@@ -254,20 +254,20 @@ class Character:
                 )
 
 
-def _widen(state: State, rows: Rows, near: Near, pushes: Floats, at: int) -> None:
+def _widen(state: State, rows: Rows, neighbors: Near, pushes: Floats, number: int) -> None:
     """Let a mover, and others that start in something, be pushed farther than was expected."""
     if not pushes.any():
-        pushes_of(state.store.table.columns, rows, near[:], state.space.lengths, state.grid, pushes)
-    left, top, right, bottom = state.store.bounds(rows.item(at))
+        pushes_of(state.store.table.columns, rows, neighbors[:], state.space.lengths, state.grid, pushes)
+    left, top, right, bottom = state.store.bounds(rows.item(number))
     # All regions are searched again, and others may need more room, too: while few bodies are near each mover
     # all regions grow, then only those of movers near this one; at most to the other end of a heap.
-    grows = np.isin(rows, near.rows[near.first[at] : near.first[at + 1]])
-    grows |= len(near.rows) < MANY_NEAR * len(rows)
-    grows[at] = True
+    grows = np.isin(rows, neighbors.rows[neighbors.first[number] : neighbors.first[number + 1]])
+    grows |= len(neighbors.rows) < MANY_NEAR * len(rows)
+    grows[number] = True
     bounds = state.store.table.bounds(state.store.rows())
     farthest = state.space.largest or (bounds.max(axis=0)[2:] - bounds.min(axis=0)[:2]).max()
     np.maximum(pushes, np.minimum(2.0 * pushes, farthest), out=pushes, where=grows)
-    pushes[at] += (right - left) + (bottom - top)
+    pushes[number] += (right - left) + (bottom - top)
 
 
 class _Memory:

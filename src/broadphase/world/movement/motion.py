@@ -109,8 +109,8 @@ class Motion:
             return self._move_fast(row, x, y, "touch", ignored, kernel.ONLY_TEST, ALL).hits
 
         def far() -> float:
-            near = self._broad_phase.gathered(bounds)
-            return float(np.abs(self._store.table.bounds(near)).max(initial=0.0))
+            neighbors = self._broad_phase.gathered(bounds)
+            return float(np.abs(self._store.table.bounds(neighbors)).max(initial=0.0))
 
         return first_beside(bounds, towards, self._space.largest, met, far if self._store.any_round else None)
 
@@ -144,10 +144,10 @@ class Motion:
                     stop = cast.hits[0].touch
                     gone = np.abs(self.end_of(cast, start, ahead) - start).max().item()
                     room = room if pusher == row else gone
-            near = _FLUSH * max(self._space.largest, *map(abs, store.bounds(pusher)))
+            tolerance = _FLUSH * max(self._space.largest, *map(abs, store.bounds(pusher)))
             for cast in met:
                 hit, other = cast.hits[0], cast.hits[0].other.id
-                if stop is not None and math.dist(stop, hit.touch) <= near:
+                if stop is not None and math.dist(stop, hit.touch) <= tolerance:
                     break  # it is stopped by what it meets at once
                 if other in behind:
                     continue  # by one that it pushes
@@ -300,18 +300,18 @@ class Motion:
             if space.periodic:
                 space.check_displacement(dx, dy)
                 across = not space.is_inner(searched)
-            near = broad_phase.gather(searched)
+            count = broad_phase.gather(searched)
             if ignored:
                 rows = broad_phase.buffers.near
-                kept = [other for other in rows[:near].tolist() if other not in ignored]
-                near, rows[: len(kept)] = len(kept), kept
+                kept = [other for other in rows[:count].tolist() if other not in ignored]
+                count, rows[: len(kept)] = len(kept), kept
             around, way = (store.marks, store.one_way, layers), (row, dx, dy, code, when)
             memory = broad_phase.buffers, grid, searched
             if across:
-                others, images = broad_phase.buffers.near[:near].copy(), (broad_phase.frame, space.lengths)
+                others, images = broad_phase.buffers.near[:count].copy(), (broad_phase.frame, space.lengths)
                 swept = kernel.move_among_images(shapes, around, way, others, *memory, images)
             else:
-                swept = kernel.move_body(shapes, around, way, near, *memory)
+                swept = kernel.move_body(shapes, around, way, count, *memory)
             if swept[0] == DONE:
                 return swept, across
             if swept[0] == FULL:
@@ -349,8 +349,8 @@ class Motion:
                 self._contacts.note(row, hit.other.id, hit.normal, stopped=True)
         opened = sorted(other for other in path.opened if store.alive[other])
         if opened or ignored_hits or any(hit.response == "cross" for hit in movement.hits):
-            mover, near = (path.shape, 0), np.array(opened, np.int32)
-            movement = cross(self._state, body, mover, path.start, movement, near, ignored_hits)
+            mover, candidates = (path.shape, 0), np.array(opened, np.int32)
+            movement = cross(self._state, body, mover, path.start, movement, candidates, ignored_hits)
         if not space.periodic:
             return movement
         movement = self._wrapped(movement)
@@ -362,15 +362,15 @@ class Motion:
         """Move a body to its goal, whatever is in between, and note what it crosses."""
         store = self._store
         x, y = start = store.x.item(row), store.y.item(row)
-        near = np.empty(0, np.int32)
+        candidates = np.empty(0, np.int32)
         if store.any_sensor:
             left, top, right, bottom = store.bounds(row)
             swept = closed(swept_region(left, top, right - left, bottom - top, dx, dy, False))
-            near = self._broad_phase.gathered(swept)
-            near = near[~np.isin(near, [*ignored])] if ignored else near
+            candidates = self._broad_phase.gathered(swept)
+            candidates = candidates[~np.isin(candidates, [*ignored])] if ignored else candidates
         movement = Movement(x + dx, y + dy, ())
         store.put(row, movement.x, movement.y)
-        return cross(self._state, self.body(row), (store.table.columns, row), start, movement, near, [])
+        return cross(self._state, self.body(row), (store.table.columns, row), start, movement, candidates, [])
 
     # ---- what is around a body
 
@@ -410,10 +410,10 @@ class Motion:
 
     def bounds_from(self, row: int, other: int) -> Bounds:
         """The bounds of the image of ``other`` that is nearest to ``row``."""
-        here, there = self._store.bounds(row), self._store.bounds(other)
+        bounds_of_row, bounds_of_other = self._store.bounds(row), self._store.bounds(other)
         if not self._space.periodic:
-            return there
-        bounds = np.array([here, there])
+            return bounds_of_other
+        bounds = np.array([bounds_of_row, bounds_of_other])
         middles = 0.5 * (bounds[:, :2] + bounds[:, 2:])
         left, top, right, bottom = (bounds[1] + np.tile(self._space.nearest_shift(*middles), 2)).tolist()
         return left, top, right, bottom
@@ -440,7 +440,7 @@ class Motion:
         """A movement wrapped into the period."""
         if not self._space.periodic:
             return movement
-        hits, crossed = ([self.wrapped_hit(hit) for hit in some] for some in movement[2:4])
+        hits, crossed = ([self.wrapped_hit(hit) for hit in found] for found in movement[2:4])
         return Movement(
             *self._space.place(movement.x, movement.y), tuple(hits), tuple(crossed), movement.reached
         )
@@ -449,8 +449,8 @@ class Motion:
         """Move a body a little if rounding across the edge lets it overlap what stopped it."""
         store = self._store
         known = [hit for hit in hits if not isinstance(hit.other, Body) or hit.other.alive]
-        here, met = (store.x.item(row), store.y.item(row)), as_rows(0, known)
-        place = free_place(store.table.columns, row, *here, met, self._space.lengths, self._state.grid)
+        start, met = (store.x.item(row), store.y.item(row)), as_rows(0, known)
+        place = free_place(store.table.columns, row, *start, met, self._space.lengths, self._state.grid)
         store.put(row, *place)
 
 
@@ -489,12 +489,12 @@ def cross(
     mover: tuple[ShapeColumns, int],
     start: tuple[float, float],
     movement: Movement,
-    near: Rows,
+    candidates: Rows,
     ignored_hits: list[Hit],
 ) -> Movement:
     """The movement with the bodies that it crossed, which are noted for listeners.
 
-    ``mover`` are shapes and its row among them, ``near`` the rows of bodies near the path.
+    ``mover`` are shapes and its row among them, ``candidates`` the rows of bodies near the path.
     """
     bends: list[tuple[float, ...]] = []
     hits: list[Hit] = []
@@ -503,10 +503,10 @@ def cross(
             bends.append((hit.time, 0.0, 0.0, *hit.touch))
         elif isinstance(hit.other, Body) and hit.other.alive:
             hits.append(hit)
-    if len(near):
-        store, out = state.store, np.empty((len(near) + 1, 9))
+    if len(candidates):
+        store, out = state.store, np.empty((len(candidates) + 1, 9))
         way = start, movement[:2], np.array(bends).reshape(-1, 5), HITS
-        known = store.marks, store.table.columns, near, state.space.lengths, NO_TILES, out
+        known = store.marks, store.table.columns, candidates, state.space.lengths, NO_TILES, out
         count = cross_path(*mover, body.id, way, *known)
         hits += hits_of(store.bodies, out[:count], "cross")
     crossed = note_crossings(state, body.id, hits)

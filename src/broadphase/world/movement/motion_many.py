@@ -140,11 +140,11 @@ class ManyMotion:
     def _check_goals(self, rows: Rows, displacements: Floats, name: str) -> bool:
         """Raise ``ValueError`` where movers leave the world; whether their rows ascend."""
         known = self._store.x, self._store.y, displacements, self._space.longest
-        ascends, at = kernel.check_moves(rows, *known)
-        if at >= 0:
-            dx, dy = displacements[at].tolist()
+        ascends, number = kernel.check_moves(rows, *known)
+        if number >= 0:
+            dx, dy = displacements[number].tolist()
             self._space.check_displacement(dx, dy, name)
-            raise ValueError(f"{name} = {[dx, dy]} of bodies[{at}] lead beyond {FARTHEST:g}, or are nan")
+            raise ValueError(f"{name} = {[dx, dy]} of bodies[{number}] lead beyond {FARTHEST:g}, or are nan")
         return bool(ascends)
 
 
@@ -193,13 +193,13 @@ class _Call:
 
     def _carried(self, starts: Floats, moved: Movements) -> Movements:
         """The same when static jump-through movers have carried others; a rider may be a mover, too."""
-        for at in np.flatnonzero(np.isin(self._rows, self.lifts)).tolist() if self._waits else ():
-            self._carry(at, starts[at], moved.places[at])
+        for number in np.flatnonzero(np.isin(self._rows, self.lifts)).tolist() if self._waits else ():
+            self._carry(number, starts[number], moved.places[number])
         return moved._replace(places=self._store.places(self._rows))
 
-    def _carry(self, at: int, start: Any, place: Any) -> None:
+    def _carry(self, number: int, start: Any, place: Any) -> None:
         """Let a jump-through body that has moved carry and push others; movers do not block each other."""
-        row = self._rows.item(at)
+        row = self._rows.item(number)
         if row in self.lifts:
             movers, riders = self._rows.tolist(), self._riders.get(row, [])
             behind = self._ignored if self._store.static[row] else {*self._ignored, *movers}
@@ -210,25 +210,27 @@ class _Call:
         """Move few bodies, each as `World.move` does: preparing one call for all takes longer."""
         store, motion, waiting = self._store, self._motion, []
         places, hits, crossed = [], [], []
-        each = zip(self._rows.tolist(), self._displacements.tolist(), self._responses.tolist(), strict=True)
-        for at, (row, (dx, dy), code) in enumerate(each):
+        arguments = zip(
+            self._rows.tolist(), self._displacements.tolist(), self._responses.tolist(), strict=True
+        )
+        for number, (row, (dx, dy), code) in enumerate(arguments):
             place = store.x.item(row), store.y.item(row)
             ignored = {*self._ignored, *self._riders[row]} if row in self._riders else self._ignored
             move = motion.move_row(row, dx, dy, _NAMES[code], ignored, layers=self._layers)
             if not self._waits:
-                self._carry(at, place, move[:2])
+                self._carry(number, place, move[:2])
             places.append(move[:2])
             if move.hits:
-                hits.append(as_rows(at, move.hits))
+                hits.append(as_rows(number, move.hits))
             if move.crossed:
-                crossed.append(as_rows(at, move.crossed))
+                crossed.append(as_rows(number, move.crossed))
             if self._waits and store.static.item(row):
                 # The others see it where it was until all have moved.
                 store.put(row, *place)
                 waiting.append((row, *move[:2]))
         for row, x, y in waiting:
             store.put(row, x, y)
-        found = (hit_arrays(np.concatenate(some)) if some else NO_HITS for some in (hits, crossed))
+        found = (hit_arrays(np.concatenate(parts)) if parts else NO_HITS for parts in (hits, crossed))
         return Movements(np.array(places), *found)
 
     # ---- many, by a kernel, which halts after what carries others
@@ -285,11 +287,11 @@ class _Call:
     def _movers(self, those: slice) -> kernel.Movers:
         """Some movers with what is near their regions."""
         rows, regions = self._rows[those], self._regions[those]
-        near = self._state.broad_phase.near_regions(rows, regions, self._searched)
-        self._near = near = near.without(self._ignored) if self._ignored else near
-        near = near.without_pairs(rows, self._riders) if self._riders else near
+        neighbors = self._state.broad_phase.near_regions(rows, regions, self._searched)
+        self._near = neighbors = neighbors.without(self._ignored) if self._ignored else neighbors
+        neighbors = neighbors.without_pairs(rows, self._riders) if self._riders else neighbors
         known = rows, self._displacements[those], self._responses[those], regions, self._across[those]
-        movers: kernel.Movers = _new(kernel.Movers, (*known, *near))
+        movers: kernel.Movers = _new(kernel.Movers, (*known, *neighbors))
         return movers
 
     def _run(self, movers: kernel.Movers, begin: int, first: int = 0) -> tuple[int, int]:
@@ -318,17 +320,17 @@ class _Call:
             self._most_hits *= 2
         return int(next_one), int(done)
 
-    def _alone(self, movers: kernel.Movers, at: int) -> kernel.Movers:
+    def _alone(self, movers: kernel.Movers, number: int) -> kernel.Movers:
         """Move one that is pushed out farther than it was looked for, and let later ones see it there."""
-        store, row, done = self._store, self._rows.item(at), TOO_FAR
+        store, row, done = self._store, self._rows.item(number), TOO_FAR
         place = store.x.item(row), store.y.item(row)
         while done != DONE:
             if done == TOO_FAR:
                 needed = self._state.broad_phase.buffers.numbers[:4].tolist()
-                self._regions[at] = region = united(tuple(self._regions[at].tolist()), needed)
-                self._across[at] = not self._space.is_inner(region)
-                one = self._movers(slice(at, at + 1))
-            done = self._run(one, 0, at)[1]
+                self._regions[number] = region = united(tuple(self._regions[number].tolist()), needed)
+                self._across[number] = not self._space.is_inner(region)
+                one = self._movers(slice(number, number + 1))
+            done = self._run(one, 0, number)[1]
         self._near = None
         if self._waits and store.static.item(row):
             store.put(row, *place)
@@ -338,7 +340,7 @@ class _Call:
         left, top, right, bottom = store.bounds(row)
         lows, highs = self._regions[:, :2] <= (right, bottom), (left, top) <= self._regions[:, 2:]
         those = np.flatnonzero((lows & highs).all(axis=1) | self._space.periodic)
-        return _with_row(movers, row, those[those > at])
+        return _with_row(movers, row, those[those > number])
 
 
 def _with_row(movers: kernel.Movers, row: int, those: npt.NDArray[np.intp]) -> kernel.Movers:
@@ -346,10 +348,10 @@ def _with_row(movers: kernel.Movers, row: int, those: npt.NDArray[np.intp]) -> k
     starts, others, more = movers.starts, movers.others, np.zeros(len(movers.starts), np.int64)
     places = []
     for m in those.tolist():
-        near = others[starts[m] : starts[m + 1]]
-        at = int(near.searchsorted(row))
-        if at == len(near) or near[at] != row:
-            places.append(int(starts[m]) + at)
+        known = others[starts[m] : starts[m + 1]]
+        position = int(known.searchsorted(row))
+        if position == len(known) or known[position] != row:
+            places.append(int(starts[m]) + position)
             more[m + 1] = 1
     if not places:
         return movers

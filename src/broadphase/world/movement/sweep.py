@@ -160,10 +160,10 @@ class Path:
             self.opened.update(self._buffers.open[:opened].tolist())
         self.searched, self._table = region, motion.table_of(self._frame, table)
         for other in self._others if store.any_one_way else ():
-            sides, each = self._buffers.sides[: self._near], np.arange(self._near, dtype=np.int32)
+            sides, numbers = self._buffers.sides[: self._near], np.arange(self._near, dtype=np.int32)
             more_sides = np.empty_like(sides)
             one_way = self._frame.one_way[: self._near]
-            sides_of_rows(columns_of(other), 0, self._table, each, one_way, more_sides)
+            sides_of_rows(columns_of(other), 0, self._table, numbers, one_way, more_sides)
             sides[more_sides & STARTS_IN != 0] = 0
         self._let_through()
         self._buffers.counts[4] = -1  # nothing is chosen yet from what is near
@@ -179,10 +179,10 @@ class Path:
 
     def _let_through(self) -> None:
         """Take the sides of what a function lets it cross; other images of it keep theirs."""
-        near, frame = self._near, self._frame
+        count, frame = self._near, self._frame
         for row, x, y in self._through:
-            is_it = (frame.owners[:near] == row) & (frame.x[:near] == x) & (frame.y[:near] == y)
-            self._buffers.sides[:near][is_it] = 0
+            is_it = (frame.owners[:count] == row) & (frame.x[:count] == x) & (frame.y[:count] == y)
+            self._buffers.sides[:count][is_it] = 0
 
     def _region(self, dx: float, dy: float, mirrored: bool, turns: bool = False) -> Bounds:
         region: Bounds = motion.region_of(self._mover, 0, dx, dy, mirrored, turns)
@@ -227,8 +227,8 @@ class Path:
         """Where it is now, and what it hit."""
         reached = 0
         if stops:
-            near, sides = np.arange(self._near, dtype=np.int32), self._buffers.sides
-            reached = sweep_shapes.sides_reached(self._mover, dx, dy, self._table, near, sides, self._grid)
+            rows, sides = np.arange(self._near, dtype=np.int32), self._buffers.sides
+            reached = sweep_shapes.sides_reached(self._mover, dx, dy, self._table, rows, sides, self._grid)
         self._spare.append((self._buffers, self._frame))
         return Movement(self._mover.x.item(), self._mover.y.item(), tuple(hits), (), reached)
 
@@ -240,8 +240,8 @@ def _pushed_by(hits: list[Hit], found: list[Hit]) -> list[Hit]:
         pushed.setdefault(hit.other, []).append(hit)
     known = []
     for hit in hits:
-        own = pushed.get(hit.other) if hit.response != "cross" else None
-        known.append(hit._replace(normal=own[0].normal, touch=own.pop(0).touch) if own else hit)
+        pushes = pushed.get(hit.other) if hit.response != "cross" else None
+        known.append(hit._replace(normal=pushes[0].normal, touch=pushes.pop(0).touch) if pushes else hit)
     return known
 
 
@@ -283,12 +283,12 @@ def first_beside(
     once; ``far`` says the largest coordinate of what is near, if there are such shapes.
     """
     dx, dy = direction
-    length, own = math.hypot(dx, dy), max(map(abs, bounds))
+    length, farthest = math.hypot(dx, dy), max(map(abs, bounds))
     if not 0.0 < length < math.inf:
         raise ValueError(f"direction = {direction} must be finite, and have a length")
 
     def against(largest: float) -> Hit | None:
-        step = _BESIDE * max(largest, own) or _BESIDE
+        step = _BESIDE * max(largest, farthest) or _BESIDE
         for hit in met(dx / length * step, dy / length * step):
             if hit.normal[0] * dx + hit.normal[1] * dy < 0.0:
                 return hit
@@ -296,6 +296,6 @@ def first_beside(
 
     hit = against(largest)
     if hit is None and far is not None:
-        hit = against(_DEEPER * max(far(), largest, own))
+        hit = against(_DEEPER * max(far(), largest, farthest))
         return hit if hit is not None and hit.time == 0.0 else None
     return hit
