@@ -93,3 +93,14 @@ def test_a_step_goes_in_the_order_of_ids_whatever_the_responses():
         # The first meets the second where it still is, and is mirrored; the second goes all its way.
         assert (back.x, front.x) == (0.0, 7.0)
         assert (back.velocity, front.velocity) == ((-4.0, 0.0), (4.0, 0.0))
+
+
+def test_one_that_a_lift_has_carried_stops_those_that_move_after_it():
+    world = World()
+    rider, lift = world.add(Box(0, 0, 4, 4)), world.add(Box(-5, 4, 20, 2))
+    lift.one_way = "top"
+    later = world.add(Box(45, 0, 4, 4))
+    others = [world.add(Box(0, y, 4, 4)) for y in (100, 200, 300)]  # so many that they do not move one by one
+    moved = world.move_many([rider, lift, later, *others], [0, 30, -12, 0, 0, 0], 0, movers_block=True)
+    assert (rider.position, later.position) == ((30, 0), (34, 0))
+    assert (moved.hits.movers.tolist(), moved.hits.others.tolist()) == ([2], [rider.id])

@@ -535,13 +535,17 @@ def put_region(region, pad, m, space, out):
 
 @jit
 def regions_of(shapes, rows, displacements, responses, pushes, begin, turns, space, out):
-    """`region_of` for many bodies from ``begin`` on, each of which may be pushed before it moves.
+    """`region_of` for many bodies, each of which may be pushed before it moves.
 
-    Movers whose paths lead nowhere may meet everything.  ``space`` are the period, and how far shapes reach
-    below and above their places: with a period regions are larger by what places are rounded by.  ``out`` are
-    the regions, and which of them lie across an edge, so that images may lie there.
+    Those before ``begin`` have moved.  Movers whose paths lead nowhere may meet everything.  ``space`` are
+    the period, and how far shapes reach below and above their places: with a period regions are larger by
+    what places are rounded by.  ``out`` are the regions, and which of them lie across an edge, so that
+    images may lie there.
     """
-    for m in range(begin, rows.shape[0]):
+    for m in range(rows.shape[0]):
+        if m < begin:  # since then a lift may have carried it out of its region
+            put_region(region_of(shapes, rows[m], 0.0, 0.0, False, turns), 0.0, m, space, out)
+            continue
         dx, dy = displacements[m, 0], displacements[m, 1]
         region = region_of(shapes, rows[m], dx, dy, responses[m] == BOUNCE, turns)
         put_region(region, pushes[m], m, space, out)
