@@ -238,3 +238,20 @@ def test_a_walker_is_pushed_out_of_another_and_walks_on(many):
         assert (walk.hits[0].other, walk.hits[0].time, walk.hits[0].touch) == (other, 0, (10, 0))
     assert walker.position == (15, 0)
     assert other.position == (0, 0)
+
+
+def test_a_rider_that_is_pushed_far_does_not_stop_its_lift():
+    """Many at once, and the same without one that stays where it is: so few move one by one."""
+    for seed in range(100):
+        rng, worlds = np.random.default_rng(seed), (bp.World(), bp.World())
+        walls, crates = rng.uniform(-10, 10, (10, 2)).tolist(), rng.uniform(-8, 14, (10, 2)).tolist()
+        ways = rng.uniform(-6, 6, (5, 2)) - (0, 6)
+        for world in worlds:
+            world.add_many([bp.Box(x, y, 12, 9) for x, y in walls], static=True)
+            world.add_many([bp.Box(x, y, 4, 4) for x, y in crates])
+            movers = [*(world.add(bp.Box(x, 6, 4, 4)) for x in (-2, 2, 6)), world.add(bp.Box(0, 10, 10, 2))]
+            movers[3].one_way = "top"
+            if world is worlds[0]:
+                movers.append(world.add(bp.Box(500, 0, 4, 4)))
+            world.move_many(movers, ways[: len(movers)], movers_block=True)
+        assert worlds[0].positions[:24].tolist() == worlds[1].positions.tolist(), seed

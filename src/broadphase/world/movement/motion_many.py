@@ -340,7 +340,8 @@ class _Call:
         left, top, right, bottom = store.bounds(row)
         lows, highs = self._regions[:, :2] <= (right, bottom), (left, top) <= self._regions[:, 2:]
         those = np.flatnonzero((lows & highs).all(axis=1) | self._space.periodic)
-        return _with_row(movers, row, those[those > number])
+        carried_by = [lift for lift, riders in self._riders.items() if row in riders]
+        return _with_row(movers, row, those[(those > number) & ~np.isin(self._rows[those], carried_by)])
 
 
 def _with_row(movers: kernel.Movers, row: int, those: npt.NDArray[np.intp]) -> kernel.Movers:
@@ -350,7 +351,7 @@ def _with_row(movers: kernel.Movers, row: int, those: npt.NDArray[np.intp]) -> k
     for m in those.tolist():
         known = others[starts[m] : starts[m + 1]]
         position = int(known.searchsorted(row))
-        if position == len(known) or known[position] != row:
+        if not (known == row).any():  # a list in which riders were replaced has another order
             places.append(int(starts[m]) + position)
             more[m + 1] = 1
     if not places:
