@@ -200,9 +200,11 @@ def test_one_mover_that_is_pushed_far_does_not_enlarge_the_search_of_all():
 
 
 @settings(deadline=None, max_examples=examples(20))
-@given(st.integers(0, 999), st.booleans())
-def test_many_walkers_at_once_are_as_one_by_one(seed, in_walls):
+@given(st.integers(0, 999), st.booleans(), st.booleans())
+def test_many_walkers_at_once_are_as_one_by_one(seed, in_walls, in_a_heap):
+    """In a heap they are pushed farther than was searched, into the ways of others."""
     rng = np.random.default_rng(seed)
+    heap = rng.uniform(0, 50, (200 if in_a_heap else 0, 2)).tolist()
     places, ways = rng.uniform(0, 50, (20, 2)).tolist(), rng.uniform(-6, 6, (20, 2))
     worlds = bp.World(), bp.World()
     for world in worlds:
@@ -210,6 +212,7 @@ def test_many_walkers_at_once_are_as_one_by_one(seed, in_walls):
             is_wall = in_walls and k % 4 == 3
             world.add(bp.Circle(x, y, 4) if k % 3 == 2 else bp.Box(x, y, 8, 6), static=is_wall)
         world.add(bp.Box(-100, 60, 300, 10), static=True)
+        world.add_many([bp.Box(x, y, 6, 6) for x, y in heap], static=True)
     walkers = [k for k in range(20) if k % 3 != 2]
     rules = {"snap": 3, "step": 2}
     walked = worlds[0].walk_many(np.array(walkers), ways[walkers], None, movers_block=True, **rules)

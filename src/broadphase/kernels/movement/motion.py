@@ -534,7 +534,7 @@ def put_region(region, pad, m, space, out):
 
 
 @jit
-def regions_of(shapes, rows, displacements, responses, pushes, begin, turns, space, out):
+def regions_of(shapes, rows, displacements, responses, turns, space, pushes, begin, out):
     """`region_of` for many bodies, each of which may be pushed before it moves.
 
     Those before ``begin`` have moved.  Movers whose paths lead nowhere may meet everything.  ``space`` are

@@ -22,7 +22,7 @@ from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.crossing import BENDS, cross_in_turn
-from broadphase.kernels.movement.depenetration import free_place, holds
+from broadphase.kernels.movement.depenetration import free_place, was_searched
 from broadphase.kernels.movement.motion import (
     CROWDED,
     name_owners,
@@ -31,8 +31,7 @@ from broadphase.kernels.movement.motion import (
     sift_among,
     table_of,
 )
-from broadphase.kernels.movement.path import DONE as PATH_DONE
-from broadphase.kernels.movement.path import FULL, START, begin, enlarged, follow, name_tiles
+from broadphase.kernels.movement.path import DONE, FULL, START, TOO_FAR, begin, enlarged, follow, name_tiles
 from broadphase.kernels.movement.sweep import ALL_SIDES, SLIDE, edges_of_body
 from broadphase.kernels.movement.walk_fall import climb, fall
 from broadphase.kernels.movement.walk_ground import eased, floor_under, lowered, normal_of_floor, snapped
@@ -55,7 +54,7 @@ from broadphase.kernels.shapes.images import wrapped
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_of, shape_at
 from broadphase.kernels.tiles.grid import TileGrid, tile_of, without_tiles
 
-DONE, BUFFER_FULL, MORE_LOG, INSIDE = 0, 1, 2, 3  # and `motion.CROWDED`
+BUFFER_FULL, MORE_LOG = 5, 6  # beside the results of `path.follow`, and `motion.CROWDED`
 
 # A walker that meets the polygon around a round corner goes on to the corner itself, by Newton's method: its
 # tangent from where the walker is takes the place of the polygon, again and again.
@@ -195,11 +194,11 @@ def _region_of(x, y, width, height, dx, dy, rules):
 
 
 @jit
-def regions_of(shapes, rows, displacements, pushes, rules, space, out):
+def regions_of(shapes, rows, displacements, rules, space, pushes, begin, out):
     """The regions that walks can touch, as of `motion.regions_of`."""
     for m in range(rows.shape[0]):
         left, top, right, bottom = exchanged_box(bounds_of(shapes, rows[m]), rules)
-        dx, dy = exchanged(displacements[m, 0], displacements[m, 1], rules)
+        dx, dy = exchanged(displacements[m, 0], displacements[m, 1], rules) if m >= begin else (0.0, 0.0)
         region = _region_of(left, top, right - left, bottom - top, dx, dy, rules)
         put_region(enlarged(exchanged_box(region, rules)), pushes[m], m, space, out)
 
@@ -214,12 +213,12 @@ def _pushed(m, row, around, fixed, searched, log, buffers):
     mover = shape_at(shapes, row, xs, ys)
     scene = shapes, fixed, neighbors.shape[0], searched, grid
     state = follow(m, mover, scene, SLIDE, False, buffers)
-    for k in range(buffers.counts[7] if state == PATH_DONE else 0):
+    for k in range(buffers.counts[7] if state == DONE else 0):
         entry = log.counts[0]
         log.counts[0] = entry + 1
         for column in range(9 if entry < log.hits.shape[0] else 0):
             log.hits[entry, column] = buffers.hits[k, column]
-    return DONE if state == PATH_DONE else CROWDED if state == FULL else INSIDE, xs[0], ys[0]
+    return CROWDED if state == FULL else state, xs[0], ys[0]
 
 
 @inline
@@ -314,8 +313,8 @@ def _walk(m, row, motion, around, fixed, searched, put_by, rules, memory):
         x, y = exchanged(x, y, rules)
         x, y, pushed = x + trip.left, y + trip.top, True
         region = exchanged_box(_region_of(x, y, width, height, dx, dy, rules), rules)
-        if state == DONE and not holds(searched, region):
-            state = INSIDE
+        if state == DONE and not was_searched(searched, region, buffers.numbers):
+            state = TOO_FAR
         if state != DONE:
             log.counts[0] = hits
             return state

@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from broadphase.geometry.shapes import Box, extent
 from broadphase.kernels.movement import walk as kernel
-from broadphase.kernels.movement.motion import CROWDED, pushes_of
+from broadphase.kernels.movement.motion import CROWDED
+from broadphase.kernels.movement.path import DONE, TOO_FAR
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Scene
 from broadphase.kernels.movement.walk_obstacles import Obstacles, WalkSettings, exchanged
@@ -18,11 +20,11 @@ from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Rows
-from broadphase.world.broad_phase import Near
 from broadphase.world.hits import Hit, Movements, Walk, hits_of
 from broadphase.world.movement.motion import Motion, Rollback, note_crossings
-from broadphase.world.movement.motion_many import MANY_NEAR, ManyMotion
-from broadphase.world.movement.sweep import checked_displacement
+from broadphase.world.movement.motion_many import ManyMotion
+from broadphase.world.movement.regions import Regions, Surroundings
+from broadphase.world.movement.sweep import checked_displacement, united
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 
@@ -42,6 +44,8 @@ _RING = np.array(
 They are mirrored, so that at 45 degrees no rounding decides between the top and a side of a one-way body.
 """
 
+_NO_PUSH = np.zeros(1)
+
 _THIN = 1e-3  # of a walker's height: the foot that looks for the floor ahead
 
 
@@ -52,7 +56,7 @@ class Character:
         self._state, self._motion, self._many = state, motion, many
         # The memory of single walks, which is reused.
         self._memory = _Memory(1)
-        self._one = np.zeros(1, np.int64), np.zeros((1, 2)), np.zeros(1), np.zeros(2, np.int64)
+        self._one = np.zeros(1, np.int64), np.zeros((1, 2)), np.zeros(2, np.int64)
         self._out = np.empty((1, 4)), np.empty(1, np.bool_)
 
     def walk(
@@ -184,26 +188,26 @@ class Character:
             raise
 
     def _follow(self, row: int, dx: float, dy: float, rules: WalkSettings, ignored: Ignored) -> None:
-        """Let the kernel walk, again where it needs memory, or is pushed out of a region."""
+        """Let the kernel walk, again where it needs memory, or is pushed out of its region."""
         state, memory = self._state, self._memory
         store, broad_phase = state.store, state.broad_phase
         table, space = store.table.columns, (state.space.lengths, state.space.low, state.space.high)
         blocking = store.marks, ALL, (store.group, store.tag_sets.bits)
-        (rows, way, pushes, first), out = self._one, self._out
-        rows[0], way[0], pushes[0] = row, (dx, dy), 0.0
-        while True:
-            kernel.regions_of(table, rows, way, pushes, rules, space, out)
-            others = broad_phase.gathered(tuple(out[0][0].tolist()))
+        (rows, way, first), (regions, across), done = self._one, self._out, CROWDED
+        rows[0], way[0] = row, (dx, dy)
+        kernel.regions_of(table, rows, way, rules, space, _NO_PUSH, 0, self._out)
+        while done != DONE:
+            if done == TOO_FAR:
+                region = united(tuple(regions[0].tolist()), broad_phase.buffers.numbers[:4].tolist())
+                regions[0], across[0] = region, not state.space.is_inner(region)
+            others = broad_phase.gathered(tuple(regions[0].tolist()))
             if ignored:
                 others = others[~np.isin(others, [*ignored])]
             memory.log.counts[:], first[1] = 0, len(others)
-            scene = Scene(table, rows, others, first, state.grid, _RING, store.static, store.one_way, *out)
+            scene = Scene(
+                table, rows, others, first, state.grid, _RING, store.static, store.one_way, *self._out
+            )
             _, done = memory.walk(state, scene, way, 0, rules, blocking)
-            if done == kernel.DONE:
-                return
-            if done == kernel.INSIDE:
-                left, top, right, bottom = store.bounds(row)
-                pushes[0] = 2.0 * pushes[0] + (right - left) + (bottom - top)
 
     def walk_many(
         self, bodies: Any, dx: Any, dy: Any, rules: WalkRules, movers_block: bool, ignore: Any
@@ -221,22 +225,22 @@ class Character:
         table, space = store.table.columns, (state.space.lengths, state.space.low, state.space.high)
         self._check_shapes(rows[table.kinds[rows] != BOX].tolist())
         blocking = store.marks, layers, (store.group, store.tag_sets.bits)
-        numbers, memory, begin, done = rows.astype(np.int64), _Memory(count), 0, kernel.INSIDE
-        pushes, out = np.zeros(count), (np.empty((count, 4)), np.empty(count, np.bool_))
-        while begin < count:
-            if done == kernel.INSIDE:  # earlier ones are at their new places
-                kernel.regions_of(table, numbers, ways, pushes, rules, space, out)
-                neighbors = state.broad_phase.near_regions(rows, out[0], layers | 1 << MOVING)
-                neighbors = neighbors.without(ignored) if ignored else neighbors
-                around = state.grid, _RING, store.static, store.one_way, *out
-                scene = Scene(table, numbers, neighbors.rows, neighbors.first, *around)
-            before = store.places(rows)
-            begin, done = memory.walk(state, scene, ways, begin, rules, blocking)
-            moved = (store.places(rows) != before).any(axis=1)
+        numbers, memory = rows.astype(np.int64), _Memory(count)
+        write = partial(kernel.regions_of, table, numbers, ways, rules, space)
+
+        def run(around: Surroundings, begin: int) -> tuple[int, int]:
+            those, regions, across, starts, others = around
+            known = state.grid, _RING, store.static, store.one_way, regions, across
+            scene = Scene(table, numbers[those], others, starts, *known)
+            before = store.places(rows[those][begin:])
+            end, done = memory.walk(state, scene, ways[those], begin, rules, blocking, those.start or 0)
+            walked = rows[those][begin:end]
+            moved = (store.places(walked) != before[: len(walked)]).any(axis=1)
             if moved.any():
-                store.have_moved(rows[moved])
-            if done == kernel.INSIDE:
-                _widen(state, rows, neighbors, pushes, begin)
+                store.have_moved(walked[moved])
+            return end, done
+
+        Regions(state, rows, layers | 1 << MOVING, ignored, {}, write).move(run)
         hits = memory.log.hits[: memory.log.counts[0]]
         crossed, slides = memory.log.crossed[: memory.log.counts[2]], np.zeros(count, np.int8)
         found = Movements(store.places(rows), *state.contacts.report(rows, slides, hits, crossed))
@@ -254,22 +258,6 @@ class Character:
                 )
 
 
-def _widen(state: State, rows: Rows, neighbors: Near, pushes: Floats, number: int) -> None:
-    """Let a mover, and others that start in something, be pushed farther than was expected."""
-    if not pushes.any():
-        pushes_of(state.store.table.columns, rows, neighbors[:], state.space.lengths, state.grid, pushes)
-    left, top, right, bottom = state.store.bounds(rows.item(number))
-    # All regions are searched again, and others may need more room, too: while few bodies are near each mover
-    # all regions grow, then only those of movers near this one; at most to the other end of a heap.
-    grows = np.isin(rows, neighbors.rows[neighbors.first[number] : neighbors.first[number + 1]])
-    grows |= len(neighbors.rows) < MANY_NEAR * len(rows)
-    grows[number] = True
-    bounds = state.store.table.bounds(state.store.rows())
-    farthest = state.space.largest or (bounds.max(axis=0)[2:] - bounds.min(axis=0)[:2]).max()
-    np.maximum(pushes, np.minimum(2.0 * pushes, farthest), out=pushes, where=grows)
-    pushes[number] += (right - left) + (bottom - top)
-
-
 class _Memory:
     """What walks are computed in, and what they answer; it grows where a walk needs more."""
 
@@ -278,18 +266,33 @@ class _Memory:
         self.ends = Ends(np.empty((count, 2)), np.empty((count, 5), np.int64), np.empty((count, 2)))
 
     def walk(
-        self, state: State, scene: Scene, ways: Floats, begin: int, rules: WalkSettings, blocking: Any
+        self,
+        state: State,
+        scene: Scene,
+        ways: Floats,
+        begin: int,
+        rules: WalkSettings,
+        blocking: Any,
+        first: int = 0,
     ) -> tuple[int, int]:
-        """Let the kernel walk; which is the next walker, and what it needs."""
-        broad_phase = state.broad_phase
-        images = broad_phase.frame, state.space.lengths
-        memory = self.obstacles, self.log, self.ends, broad_phase.buffers, images
+        """Let the kernel walk; which is the next walker, and what it needs.
+
+        The first walker of the scene is number ``first`` of all.
+        """
+        broad_phase, log, (met, _, crossed) = state.broad_phase, self.log, self.log.counts.tolist()
+        images, ends = (broad_phase.frame, state.space.lengths), self.ends
+        if first:
+            ends = Ends(ends.places[first:], ends.floors[first:], ends.tops[first:])
+        memory = self.obstacles, log, ends, broad_phase.buffers, images
         begin, done = kernel.walk_rows(scene, ways, begin, rules, blocking, *memory)
+        if first:
+            log.hits[met : log.counts[0], 8] += first
+            log.crossed[crossed : log.counts[2], 8] += first
         if done == kernel.BUFFER_FULL:
             self.obstacles = _obstacles(2 * len(self.obstacles.boxes), 2 * len(self.obstacles.planes))
         elif done == kernel.MORE_LOG:
-            larger = _log(2 * len(self.log.hits), 2 * len(self.log.bends))
-            for column, known in zip(larger, self.log, strict=True):
+            larger = _log(2 * len(log.hits), 2 * len(log.bends))
+            for column, known in zip(larger, log, strict=True):
                 column[: len(known)] = known
             self.log = larger
         elif done == CROWDED:

@@ -1,5 +1,6 @@
 """Movement of thousands of bodies in one call."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,12 +9,11 @@ import numpy.typing as npt
 from broadphase.geometry.shapes import finite
 from broadphase.inputs.arrays import NUMBERS, POINTS, settled
 from broadphase.kernels.movement import motion as kernel
-from broadphase.kernels.movement.path import DONE, FULL, TOO_FAR
+from broadphase.kernels.movement.path import FULL
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import as_places, as_two, checked_points
 from broadphase.world.bodies import ALL, MOVING, STATICS, Ignored, Rows
-from broadphase.world.broad_phase import Near
 from broadphase.world.hits import (
     NO_HITS,
     RESPONSES,
@@ -26,7 +26,7 @@ from broadphase.world.hits import (
 )
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.platforms import carry, riders_of
-from broadphase.world.movement.sweep import united
+from broadphase.world.movement.regions import CARRIED, Regions, Surroundings
 from broadphase.world.state import State
 
 # Memory for so many hits a mover, and at least for so many in all; with more, the kernel is called again.
@@ -34,10 +34,6 @@ _HITS_EACH, _LEAST_CAPACITY = 2, 32
 # A call of the kernel makes about so many tests, so that Ctrl-C is answered: some 50 ms.
 _MOST_TESTS = 1e6
 _NAMES = tuple(RESPONSES)
-# Where movers start inside others, the search for what is near all of them is repeated at most this often,
-# each time farther away, and only while at most this many bodies are near each.  After that, each mover that
-# is pushed still farther is moved alone.
-_MOST_ROUNDS, MANY_NEAR = 3, 16
 # Up to so many bodies are moved one by one: 6 us each and 10 for all, where a call of the kernel takes 40.
 _FEW = 4
 
@@ -236,127 +232,64 @@ class _Call:
     # ---- many, by a kernel, which halts after what carries others
 
     def _all_at_once(self) -> Movements:
-        rows, store, count = self._rows, self._store, len(self._rows)
-        self._pushes = np.zeros(count)
-        """How far each may be pushed out of what it starts in before it moves."""
-        self._regions, self._across = np.empty((count, 4)), np.empty(count, np.bool_)
+        rows, state, count = self._rows, self._state, len(self._rows)
         self._places = np.empty((count, 2))
         """Of each mover, in the period."""
-        self._near: Near | None = None
-        """What is near the regions, unless one had to be moved alone."""
         self._hits: list[Floats] = []
         self._crossed: list[Floats] = []
-        self._most_hits, begin, rounds, alone = _HITS_EACH * count + _LEAST_CAPACITY, 0, 0, False
-        movers = self._look(0)
-        while begin < count or alone:  # the last call of the kernel puts the static movers that wait
-            starts = store.places(rows[begin:]) if self.lifts and not self._waits else None
-            end, done = self._run(movers, begin)
-            many = rounds == _MOST_ROUNDS or len(movers.others) > MANY_NEAR * count
-            if alone := done == TOO_FAR and many:
-                movers, end = self._alone(movers, end), end + 1
-            elif done == TOO_FAR:
-                if rounds == 0:
-                    known = store.table.columns, rows, movers[5:], self._space.lengths, self._state.grid
-                    kernel.pushes_of(*known, self._pushes)
-                self._pushes *= 2.0
-                movers, rounds = self._look(end), rounds + 1
-            if starts is not None and end > begin and rows.item(end - 1) in self.lifts:
-                self._carry(end - 1, starts[end - 1 - begin], self._places[end - 1])
-                movers = self._look(end)
-            begin = end
+        self._most_hits = _HITS_EACH * count + _LEAST_CAPACITY
+        # A round body or a slope may turn a path to any side.
+        turns, space = bool(self._store.any_round or len(state.grid.ground)), self._space
+        known = self._store.table.columns, rows, self._displacements, self._responses, turns
+        write = partial(kernel.regions_of, *known, (space.lengths, space.low, space.high))
+        regions = Regions(state, rows, self._searched, self._ignored, self._riders, write)
+        regions.move(self._run)
         hits, crossed = self._hits[0], self._crossed[0]
         if len(self._hits) > 1:
             hits, crossed = np.concatenate(self._hits), np.concatenate(self._crossed)
-        reported = self._state.contacts.report(rows, self._responses, hits, crossed)
-        if self._near is not None and not self._ignored:
-            matcher = self._state.listeners.matcher
-            self._state.contacts.searched = rows, self._regions, *self._near, matcher
+        reported = state.contacts.report(rows, self._responses, hits, crossed)
+        if regions.near is not None and not self._ignored:
+            matcher = state.listeners.matcher
+            state.contacts.searched = rows, regions.boxes, *regions.near, matcher
         moved: Movements = _new(Movements, (self._places, *reported))
         return moved
 
-    def _look(self, begin: int) -> kernel.Movers:
-        """Find what is near the path of each mover; those before ``begin`` have moved."""
-        state, store, space, out = self._state, self._store, self._space, (self._regions, self._across)
-        # A round body or a slope may turn a path to any side.
-        turns = bool(store.any_round or len(state.grid.ground))
-        around = self._pushes, begin, turns, (space.lengths, space.low, space.high), out
-        known = self._rows, self._displacements, self._responses
-        kernel.regions_of(store.table.columns, *known, *around)
-        return self._movers(slice(None))
-
-    def _movers(self, those: slice) -> kernel.Movers:
-        """Some movers with what is near their regions."""
-        rows, regions = self._rows[those], self._regions[those]
-        neighbors = self._state.broad_phase.near_regions(rows, regions, self._searched)
-        self._near = neighbors = neighbors.without(self._ignored) if self._ignored else neighbors
-        neighbors = neighbors.without_pairs(rows, self._riders) if self._riders else neighbors
-        known = rows, self._displacements[those], self._responses[those], regions, self._across[those]
-        movers: kernel.Movers = _new(kernel.Movers, (*known, *neighbors))
-        return movers
-
-    def _run(self, movers: kernel.Movers, begin: int, first: int = 0) -> tuple[int, int]:
-        """Move some movers in one call of the kernel; returns the next one, and what it needs.
-
-        The first of ``movers`` is number ``first`` of this call.
-        """
+    def _run(self, around: Surroundings, begin: int) -> tuple[int, int]:
+        """Move some movers in one call of the kernel; see `Regions.move`."""
         state, store, broad_phase = self._state, self._store, self._state.broad_phase
+        those, first = around.those, around.those.start or 0
+        rows, alone = self._rows[those], len(around.regions) < len(self._rows)
+        movers: kernel.Movers = _new(
+            kernel.Movers, (rows, self._displacements[those], self._responses[those], *around[1:])
+        )
+        starts = store.places(rows[begin:]) if alone or (self.lifts and not self._waits) else None
         if len(broad_phase.buffers.hits) < self._most_hits:
             broad_phase.buffers = broad_phase.buffers._replace(hits=np.empty((self._most_hits, 9)))
         met, passed = broad_phase.buffers.hits, np.empty((self._most_hits, 9))
-        next_one, done, found, over = kernel.move_many(
+        end, done, found, over = kernel.move_many(
             *(store.table.columns, (store.marks, store.one_way, self._layers)),
             *((store.group, store.tag_sets.bits), movers, begin, state.grid, broad_phase.buffers),
             *((broad_phase.frame, state.space.lengths), (self._places[first:], passed)),
             (_MOST_TESTS, self._waits),
         )
-        for rows, count, kept in ((met, found, self._hits), (passed, over, self._crossed)):
+        for columns, count, kept in ((met, found, self._hits), (passed, over, self._crossed)):
             if first:
-                rows[:count, 8] += first
-            is_last = rows is passed and next_one == len(movers.rows)
-            kept.append(rows[:count] if is_last else rows[:count].copy())
+                columns[:count, 8] += first
+            is_last = columns is passed and end == len(rows)
+            kept.append(columns[:count] if is_last else columns[:count].copy())
         if done == kernel.CROWDED:
             broad_phase.reserve(2 * len(broad_phase.buffers.near))
         elif done == FULL and not (found or over):
             self._most_hits *= 2
-        return int(next_one), int(done)
-
-    def _alone(self, movers: kernel.Movers, number: int) -> kernel.Movers:
-        """Move one that is pushed out farther than it was looked for, and let later ones see it there."""
-        store, row, done = self._store, self._rows.item(number), TOO_FAR
-        place = store.x.item(row), store.y.item(row)
-        while done != DONE:
-            if done == TOO_FAR:
-                needed = self._state.broad_phase.buffers.numbers[:4].tolist()
-                self._regions[number] = region = united(tuple(self._regions[number].tolist()), needed)
-                self._across[number] = not self._space.is_inner(region)
-                one = self._movers(slice(number, number + 1))
-            done = self._run(one, 0, number)[1]
-        self._near = None
-        if self._waits and store.static.item(row):
-            store.put(row, *place)
-            return movers
-        if row in self._ignored or not (store.any_sensor or self._searched >> store.layer.item(row) & 1):
-            return movers  # it stops no other, and none crosses it
-        left, top, right, bottom = store.bounds(row)
-        lows, highs = self._regions[:, :2] <= (right, bottom), (left, top) <= self._regions[:, 2:]
-        those = np.flatnonzero((lows & highs).all(axis=1) | self._space.periodic)
-        carried_by = [lift for lift, riders in self._riders.items() if row in riders]
-        return _with_row(movers, row, those[(those > number) & ~np.isin(self._rows[those], carried_by)])
-
-
-def _with_row(movers: kernel.Movers, row: int, those: npt.NDArray[np.intp]) -> kernel.Movers:
-    """The same movers, with a row added to the lists of ``those`` that lack it."""
-    starts, others, more = movers.starts, movers.others, np.zeros(len(movers.starts), np.int64)
-    places = []
-    for m in those.tolist():
-        known = others[starts[m] : starts[m + 1]]
-        position = int(known.searchsorted(row))
-        if not (known == row).any():  # a list in which riders were replaced has another order
-            places.append(int(starts[m]) + position)
-            more[m + 1] = 1
-    if not places:
-        return movers
-    return movers._replace(starts=starts + np.cumsum(more), others=np.insert(others, places, row))
+        if starts is not None and end > begin:
+            last = rows.item(end - 1)
+            if self._waits and store.static.item(last):
+                # The others see it where it was until all have moved.
+                store.put(last, *starts[end - 1 - begin].tolist())
+            elif not self._waits and last in self.lifts:
+                self._carry(first + end - 1, starts[end - 1 - begin], self._places[first + end - 1])
+                done = CARRIED
+        return int(end), int(done)
 
 
 def _numbers(values: Any, name: str) -> float | Floats:

@@ -1,0 +1,132 @@
+"""What is near bodies that move one after the other, as long as they move."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.movement.motion import pushes_of
+from broadphase.kernels.movement.path import DONE, TOO_FAR
+from broadphase.runtime.arrays import Floats
+from broadphase.world.bodies import Ignored, Rows
+from broadphase.world.broad_phase import Near
+from broadphase.world.movement.sweep import united
+from broadphase.world.state import State
+
+# Where movers start inside others, the search for what is near all of them is repeated at most this often,
+# each time farther away, and only while at most this many bodies are near each.  After that, each mover that
+# is pushed still farther is moved alone.
+_MOST_ROUNDS, _MANY_NEAR = 3, 16
+
+_new: Any = tuple.__new__  # a named tuple in half the time
+
+CARRIED = -1
+"""The result of a call of a kernel after which other bodies have been carried, too."""
+
+
+class Surroundings(NamedTuple):
+    """Movers that follow each other, and what is near each."""
+
+    those: slice
+    """Which of all movers."""
+    regions: Floats
+    """``(m, 4)``: within that of a mover all that is near it was searched for."""
+    across: npt.NDArray[np.bool_]
+    """Which of these lie across an edge of the period: images there block, too."""
+    starts: npt.NDArray[np.int64]
+    others: Rows
+    """``others[starts[m]:starts[m + 1]]`` are near mover ``m``."""
+
+
+class Regions:
+    """The region that each of many movers may come to, and what is near it."""
+
+    def __init__(
+        self,
+        state: State,
+        rows: Rows,
+        layers: int,
+        ignored: Ignored,
+        riders: dict[int, list[int]],
+        write: Callable[..., object],
+    ) -> None:
+        """Search nothing yet.
+
+        ``layers`` are those of what may be near, ``riders`` stand on movers, which they do not stop.
+        ``write(pushes, begin, out)`` writes the regions of movers that may be pushed so far before they move;
+        those before ``begin`` have moved.
+        """
+        self._state, self._rows, self._layers, self._write = state, rows, layers, write
+        self._ignored, self._riders = ignored, riders
+        self._pushes = np.zeros(len(rows))
+        self.boxes, self._across = self._out = np.empty((len(rows), 4)), np.empty(len(rows), np.bool_)
+        self.near: Near | None = None
+        """What is near all, unless one had to be moved alone."""
+
+    def move(self, run: Callable[[Surroundings, int], tuple[int, int]]) -> None:
+        """Move all in turn; each finds the earlier ones at their new places.
+
+        ``run(surroundings, begin)`` moves some of its movers, from number ``begin`` of them on: it returns
+        the next one, and what that one needs, see `motion.move_many`, or `CARRIED`.
+        """
+        count, begin, rounds, alone, outdated = len(self._rows), 0, 0, False, True
+        while begin < count or alone:  # after one that moved alone, the kernel puts those that waited
+            if outdated:
+                self._write(self._pushes, begin, self._out)
+                around = self._around(slice(None))
+            begin, done = run(around, begin)
+            many = rounds == _MOST_ROUNDS or len(around.others) > _MANY_NEAR * count
+            if alone := done == TOO_FAR and many:
+                done = self._move_alone(begin, run)
+                around, begin = self._with_moved(around, begin), begin + 1
+            elif done == TOO_FAR:
+                if rounds == 0:
+                    table, lengths = self._state.store.table.columns, self._state.space.lengths
+                    pushes_of(table, self._rows, around[3:], lengths, self._state.grid, self._pushes)
+                self._pushes *= 2.0
+                rounds += 1
+            outdated = done in (CARRIED, TOO_FAR)
+
+    def _around(self, those: slice) -> Surroundings:
+        """What is near the regions of some movers."""
+        rows, regions = self._rows[those], self.boxes[those]
+        near = self._state.broad_phase.near_regions(rows, regions, self._layers)
+        self.near = near = near.without(self._ignored) if self._ignored else near
+        near = near.without_pairs(rows, self._riders) if self._riders else near
+        around: Surroundings = _new(Surroundings, (those, regions, self._across[those], *near))
+        return around
+
+    def _move_alone(self, number: int, run: Callable[[Surroundings, int], tuple[int, int]]) -> int:
+        """Move one that is pushed out farther than was searched; its state."""
+        done, buffers = TOO_FAR, self._state.broad_phase.buffers
+        while done not in (DONE, CARRIED):
+            if done == TOO_FAR:
+                buffers = self._state.broad_phase.buffers
+                region = united(tuple(self.boxes[number].tolist()), buffers.numbers[:4].tolist())
+                self.boxes[number], self._across[number] = region, not self._state.space.is_inner(region)
+                around = self._around(slice(number, number + 1))
+            done = run(around, 0)[1]
+        self.near = None
+        return done
+
+    def _with_moved(self, around: Surroundings, number: int) -> Surroundings:
+        """The same where later movers whose regions it has come to find one that has moved alone."""
+        store, row = self._state.store, self._rows.item(number)
+        if row in self._ignored or not (store.any_sensor or self._layers >> store.layer.item(row) & 1):
+            return around  # it stops no other, and none crosses it
+        left, top, right, bottom = store.bounds(row)
+        lows, highs = self.boxes[:, :2] <= (right, bottom), (left, top) <= self.boxes[:, 2:]
+        those = np.flatnonzero((lows & highs).all(axis=1) | self._state.space.periodic)
+        carried_by = [lift for lift, riders in self._riders.items() if row in riders]
+        those = those[(those > number) & ~np.isin(self._rows[those], carried_by)]
+        starts, others, more = around.starts, around.others, np.zeros(len(around.starts), np.int64)
+        places = []
+        for m in those.tolist():
+            known = others[starts[m] : starts[m + 1]]
+            if not (known == row).any():  # a list in which riders were replaced has another order
+                places.append(int(starts[m] + known.searchsorted(row)))
+                more[m + 1] = 1
+        if not places:
+            return around
+        return around._replace(starts=starts + np.cumsum(more), others=np.insert(others, places, row))
