@@ -469,14 +469,16 @@ def _contacts_near(table, bodies, alive, layers, changed, neighbors, period, tag
             prefetch(table.y, ahead, 0)
             prefetch(table.width, ahead, 0)
             prefetch(table.height, ahead, 0)
-            keys[close] = row << 32 | others[k]
-            close += np.int64((not plain) | bounds_overlap(bounds, bounds_of(table, np.int64(others[k]))))
+            other = np.int64(others[k])
+            if other < row and touched[other]:  # they are near each other: the pair is taken once
+                continue
+            keys[close] = row << 32 | other
+            close += np.int64((not plain) | bounds_overlap(bounds, bounds_of(table, other)))
     if within != changed:
         return np.int64(-1), candidates
     for k in range(close):
         row, other = keys[k] >> 32, keys[k] & 0xFFFFFFFF
-        # Two that were touched are near each other: the pair is taken once.
-        if (touched[other] and other < row) or not alive[other] or (static[row] and static[other]):
+        if not alive[other] or (static[row] and static[other]):
             continue
         i, j = min(row, other), max(row, other)
         if _are_wanted(i, j, bits, group, category, mask):
