@@ -67,3 +67,18 @@ def test_a_frame_is_few_calls_of_python(movers, walls):
         finally:
             sys.setprofile(None)
     assert events.count("call") <= 60
+
+
+@pytest.mark.skipif(PLAIN, reason="kernels are Python, too")
+@pytest.mark.parametrize("name", ["move_many", "walk_many"])
+def test_a_crowd_in_which_each_overlaps_many_moves_in_few_calls_of_python(name):
+    """Where each was moved alone, 20,000 took a minute."""
+    places = np.random.default_rng(0).random((600, 2)) * 10
+    world, events = bp.World(), []
+    bodies = world.add_many(np.hstack((places, places + 1)))
+    sys.setprofile(lambda code, event, _: events.append(event))
+    try:
+        getattr(world, name)(bodies, 0.1, 0.2, movers_block=True)
+    finally:
+        sys.setprofile(None)
+    assert events.count("call") <= 1_000

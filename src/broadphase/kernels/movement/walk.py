@@ -67,6 +67,9 @@ _SIZES = 16.0
 # Steep sides are touched from so much farther away.
 _WRAPPED = 8.0
 
+# After about so many obstacles a call ends, so that Ctrl-C is answered: some 50 ms.
+_MOST_NEAR = 500_000
+
 _ROUNDED = 0.02  # of a tolerance: some units in the last place, which the edges of a round walker may be off
 
 
@@ -390,8 +393,9 @@ def _walk(m, row, motion, around, fixed, searched, put_by, rules, memory):
 def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buffers, images):
     """Let the shapes in ``world.rows`` walk: ``next, state``.
 
-    It ends early if memory is full, or before a mover that starts inside something and is pushed out of the
-    region that was searched; the movers before ``next`` are done.  ``ends.places`` are where their paths end.
+    It ends early if memory is full, before a mover that starts inside something and is pushed out of the
+    region that was searched, or when it has met enough; the movers before ``next`` are done.  ``ends.places``
+    are where their paths end.
     ``blocking`` are the columns of bodies, the bits of the layers that block, and the tags of `sift_among`,
     ``images`` the memory for images, see `motion.Frame`, and the period.
     """
@@ -401,13 +405,17 @@ def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buff
     shapes_there = table_of(frame, shapes)
     largest = max(period[0] if period[0] < math.inf else 0.0, period[1] if period[1] < math.inf else 0.0)
     put_by = _WRAPPED * TOUCH * TOLERANCE * largest
+    near = np.int64(0)
     for m in range(start, world.rows.shape[0]):
+        if near > _MOST_NEAR:
+            return m, DONE
         hits, row, across = log.counts[0], world.rows[m], world.across[m]
         region = edges_of_body(world.searched, m)
         began, motion = (shapes.x[row], shapes.y[row]), (motions[m, 0], motions[m, 1])
         count, opened = sift_among(shapes, around, tags, row, neighbors, m, region, across, images, buffers)
         if count < 0 or (across and count == frame.x.shape[0]):
             return m, CROWDED
+        near += count
         if log.counts[2] + opened > log.crossed.shape[0]:
             return m, MORE_LOG
         table, walker, fixed, one_way = shapes, row, world.fixed, world.one_way

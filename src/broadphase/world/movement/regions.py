@@ -14,9 +14,9 @@ from broadphase.world.broad_phase import Near
 from broadphase.world.movement.sweep import united
 from broadphase.world.state import State
 
-# Where movers start inside others, the search for what is near all of them is repeated at most this often,
-# each time farther away, and only while at most this many bodies are near each.  After that, each mover that
-# is pushed still farther is moved alone.
+# Where movers start inside others, the search for what is near all of them is repeated once, and up to this
+# often, each time farther away, while at most this many bodies are near each.  After that, each mover that is
+# pushed still farther is moved alone: 20,000 that overlap 22 others each move in 1 s, each alone in 60.
 _MOST_ROUNDS, _MANY_NEAR = 3, 16
 
 _new: Any = tuple.__new__  # a named tuple in half the time
@@ -76,7 +76,7 @@ class Regions:
                 self._write(self._pushes, begin, self._out)
                 around = self._around(slice(None))
             begin, done = run(around, begin)
-            many = rounds == _MOST_ROUNDS or len(around.others) > _MANY_NEAR * count
+            many = rounds == _MOST_ROUNDS or (rounds > 0 and len(around.others) > _MANY_NEAR * count)
             if alone := done == TOO_FAR and many:
                 done = self._move_alone(begin, run)
                 around, begin = self._with_moved(around, begin), begin + 1
