@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import broadphase as bp
+from broadphase.world.movement import regions
 
 
 def depth_of(a, b):
@@ -258,3 +259,14 @@ def test_a_rider_that_is_pushed_far_does_not_stop_its_lift():
                 movers.append(world.add(bp.Box(500, 0, 4, 4)))
             world.move_many(movers, ways[: len(movers)], movers_block=True)
         assert worlds[0].positions[:24].tolist() == worlds[1].positions.tolist(), seed
+
+
+def test_a_crowd_moves_alike_where_little_memory_is_free(monkeypatch):
+    """What is near all that are pushed far is then not kept at once."""
+    places = np.random.default_rng(2).random((200, 2)) * 6
+    worlds = bp.World(), bp.World()
+    for world in worlds:
+        bodies = world.add_many(np.hstack((places, places + 1)))
+        world.move_many(bodies, 0.5, 0.25, movers_block=True)
+        monkeypatch.setattr(regions, "available_memory", lambda: 1_000)
+    assert worlds[0].positions.tolist() == worlds[1].positions.tolist()

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from broadphase.kernels.movement.motion import pushes_of
 from broadphase.kernels.movement.path import DONE, TOO_FAR
 from broadphase.runtime.arrays import Floats
+from broadphase.runtime.memory import available_memory
 from broadphase.world.bodies import Ignored, Rows
 from broadphase.world.broad_phase import Near
 from broadphase.world.movement.sweep import united
@@ -18,6 +19,9 @@ from broadphase.world.state import State
 # often, each time farther away, while at most this many bodies are near each.  After that, each mover that is
 # pushed still farther is moved alone: 20,000 that overlap 22 others each move in 1 s, each alone in 60.
 _MOST_ROUNDS, _MANY_NEAR = 3, 16
+# Nor is it repeated where what that finds might not fit into memory: so many bytes for each that is near.
+# Where the system does not tell how much is free, 4 GB are taken to be.
+_BYTES_NEAR, _USUAL_MEMORY = 32, 4_000_000_000
 
 _new: Any = tuple.__new__  # a named tuple in half the time
 
@@ -76,17 +80,30 @@ class Regions:
                 self._write(self._pushes, begin, self._out)
                 around = self._around(slice(None))
             begin, done = run(around, begin)
-            many = rounds == _MOST_ROUNDS or (rounds > 0 and len(around.others) > _MANY_NEAR * count)
-            if alone := done == TOO_FAR and many:
+            if alone := done == TOO_FAR and not self._widens(around, rounds):
                 done = self._move_alone(begin, run)
-                around, begin = self._with_moved(around, begin), begin + 1
+                around, begin, rounds = self._with_moved(around, begin), begin + 1, _MOST_ROUNDS
             elif done == TOO_FAR:
-                if rounds == 0:
-                    table, lengths = self._state.store.table.columns, self._state.space.lengths
-                    pushes_of(table, self._rows, around[3:], lengths, self._state.grid, self._pushes)
-                self._pushes *= 2.0
                 rounds += 1
             outdated = done in (CARRIED, TOO_FAR)
+
+    def _widens(self, around: Surroundings, rounds: int) -> bool:
+        """Let all be pushed farther when they are searched again, unless that finds too much."""
+        count, state = len(self._rows), self._state
+        if rounds == _MOST_ROUNDS or (rounds > 0 and len(around.others) > _MANY_NEAR * count):
+            return False
+        pushes = self._pushes.copy()
+        if rounds == 0:
+            columns, lengths = state.store.table.columns, state.space.lengths
+            pushes_of(columns, self._rows, around[3:], lengths, state.grid, pushes)
+        pushes *= 2.0
+        sizes, near = self.boxes[:, 2:] - self.boxes[:, :2], np.diff(around.starts)
+        with np.errstate(invalid="ignore"):  # an infinite region holds all that there is already
+            growth = np.fmax((1.0 + 2.0 * pushes[:, None] / sizes).prod(axis=1), 1.0)
+        expected = np.minimum(growth * near, state.store.live).sum()
+        if fits := bool(expected * _BYTES_NEAR < (available_memory() or _USUAL_MEMORY)):
+            self._pushes = pushes
+        return fits
 
     def _around(self, those: slice) -> Surroundings:
         """What is near the regions of some movers."""
