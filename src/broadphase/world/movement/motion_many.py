@@ -193,14 +193,18 @@ class _Call:
             self._carry(number, starts[number], moved.places[number])
         return moved._replace(places=self._store.places(self._rows))
 
-    def _carry(self, number: int, start: Any, place: Any) -> None:
-        """Let a jump-through body that has moved carry and push others; movers do not block each other."""
+    def _carry(self, number: int, start: Any, place: Any) -> bool:
+        """Let a jump-through body that has moved carry and push others; movers do not block each other.
+
+        Returns whether it has moved any.
+        """
         row = self._rows.item(number)
-        if row in self.lifts:
-            movers, riders = self._rows.tolist(), self._riders.get(row, [])
-            behind = self._ignored if self._store.static[row] else {*self._ignored, *movers}
-            passed = movers if self._waits else ()
-            carry(self._motion, row, riders, np.array(start), np.array(place), behind, passed)
+        if row not in self.lifts:
+            return False
+        movers, riders = self._rows.tolist(), self._riders.get(row, [])
+        behind = self._ignored if self._store.static[row] else {*self._ignored, *movers}
+        passed = movers if self._waits else ()
+        return carry(self._motion, row, riders, np.array(start), np.array(place), behind, passed)
 
     def _one_by_one(self) -> Movements:
         """Move few bodies, each as `World.move` does: preparing one call for all takes longer."""
@@ -286,8 +290,9 @@ class _Call:
             if self._waits and store.static.item(last):
                 # The others see it where it was until all have moved.
                 store.put(last, *starts[end - 1 - begin].tolist())
-            elif not self._waits and last in self.lifts:
-                self._carry(first + end - 1, starts[end - 1 - begin], self._places[first + end - 1])
+            elif not self._waits and self._carry(
+                first + end - 1, starts[end - 1 - begin], self._places[first + end - 1]
+            ):
                 done = CARRIED
         return int(end), int(done)
 

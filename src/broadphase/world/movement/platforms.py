@@ -105,22 +105,25 @@ def carry(
     place: Floats,
     behind: Collection[int],
     parts: Collection[int] = (),
-) -> None:
+) -> bool:
     """Move what stood on a jump-through body that has moved, and push what it met, as `push` does.
 
     What it met is landing on it: inside, it would fall through.  What is ``behind`` it does not meet; the
-    parts that move with it, and movers that do not block, stop nothing that it carries.
+    parts that move with it, and movers that do not block, stop nothing that it carries.  Returns whether it
+    has moved any.
     """
     store, behind = motion._store, {row, *behind}
     dx, dy = (place - start + motion._space.nearest_shift(start, place)).tolist()
     (x, y), goal = start.tolist(), (place[0].item(), place[1].item())
+    moved = len(riders) > 0
     store.put(row, x, y)
     for displacement, there in (((dx, 0.0), (goal[0], y)), ((0.0, dy), goal)):
         if displacement != (0.0, 0.0):
             ahead = _in_the_way(motion, row, displacement, {*behind, *riders})
             store.put(row, *there)
-            _make_way(motion, row, displacement, ahead, riders, {row, *parts})
+            moved |= len(_make_way(motion, row, displacement, ahead, riders, {row, *parts})) > 0
     store.put(row, *goal)
+    return moved
 
 
 def with_riders(
