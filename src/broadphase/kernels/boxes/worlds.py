@@ -27,7 +27,7 @@ from broadphase.kernels.boxes.queries import (
     write_normal,
 )
 from broadphase.kernels.machine.interrupts import goes_on
-from broadphase.kernels.machine.jit import always_inline, inline, jit
+from broadphase.kernels.machine.jit import always_inline, common, inline, jit
 from broadphase.kernels.machine.memory import few, one_row, some_rows
 from broadphase.kernels.machine.simd import (
     LANES,
@@ -475,6 +475,26 @@ def _squares(columns, slot, point):
     return smaller(square, splat(_LAST))
 
 
+# Where so many are kept, the boxes of a node are looked at first.
+_MANY_KEPT = 512
+
+
+@common
+def _any_passes(names, sets, rule, first, keys, held):
+    """Take the boxes that do not count out of the keys of a node; whether any are left.
+
+    Else all would be kept in ``keys``, which are searched each time: where none of 15,000 boxes counts, the
+    nearest of a point took 19 ms, and takes 0.1.
+    """
+    left = False
+    for lane in range(LANES):
+        name = np.int64(names[0, first + lane])
+        if name >= 0 and not passes(sets[0], sets[1], name, *rule):
+            keys[0, held + lane] = np.inf
+        left |= keys[0, held + lane] <= _LAST
+    return left
+
+
 @jit
 def search_nearest(worlds, boxes, sets, points, first, last, rule, scratch, distances, ids):
     """The nearest ids of the points ``first .. last - 1`` in any order, filled up with -1.
@@ -515,8 +535,9 @@ def search_nearest(worlds, boxes, sets, points, first, last, rule, scratch, dist
                 elif name != NOTHING:
                     store(keys, 0, held, _squares(columns, ~name, point))
                     firsts[held // LANES] = ~name
-                    held += LANES
                     tests += LANES
+                    if held < _MANY_KEPT or _any_passes(worlds.names, sets, rule, ~name, keys, held):
+                        held += LANES
                 key = _least(keys, held)
             world = _next_world(worlds, asked, world)
         for k in range(kept, ids.shape[1]):
