@@ -351,24 +351,36 @@ def lay_out(mover, shapes, around, row, others, region, images, buffers):
     return sift_images((mover, 0), shapes, around, row, others, 0, others.shape[0], region, images, buffers)
 
 
+class Surroundings(NamedTuple):
+    """What is near each of many movers."""
+
+    regions: npt.NDArray[np.float64]
+    """``(m, 4)``: within that of a mover all that is near it was searched for."""
+    across: npt.NDArray[np.bool_]
+    """Which of these lie across an edge of the period: images there block, too."""
+    starts: npt.NDArray[np.int64]
+    others: npt.NDArray[np.int32]
+    """``others[starts[m]:starts[m + 1]]`` are near mover ``m``."""
+
+
 @inline
-def sift_among(shapes, around, tags, row, neighbors, m, region, across, images, buffers):
+def sift_among(shapes, around, tags, row, near, m, images, buffers):
     """`sift` for mover ``m`` of many, or `sift_images` where its region lies across an edge of the period.
 
-    ``neighbors`` are ``starts, others``, ``tags`` the groups of bodies and the bits of groups.  Of the bodies
+    ``near`` are the `Surroundings`, ``tags`` the groups of bodies and the bits of groups.  Of the bodies
     that let it through, sensors are kept, all if it is a sensor, and those with a listener for the two.
 
     Returns -1 for how many block if the memory does not hold what is near.
     """
-    (starts, others), (groups, bits), bodies = neighbors, tags, around[0]
-    first, end = starts[m], starts[m + 1]
+    (groups, bits), bodies, region = tags, around[0], edges_of_body(near.regions, m)
+    first, end = near.starts[m], near.starts[m + 1]
     if end - first > buffers.near.shape[0]:
         return np.int64(-1), np.int64(0)
-    if across:
-        known = others, first, end, region, images, buffers
+    if near.across[m]:
+        known = near.others, first, end, region, images, buffers
         blockers, opened = sift_images((shapes, row), shapes, around, row, *known)
     else:
-        blockers, opened = sift(shapes, around, row, others, first, end, region, buffers)
+        blockers, opened = sift(shapes, around, row, near.others, first, end, region, buffers)
     kept = 0
     for k in range(opened):
         other = buffers.open[k]
@@ -588,32 +600,17 @@ def _work(dx, dy, blockers, grid):
     return 4.0 + blockers + tiles
 
 
-class Movers(NamedTuple):
-    """Bodies that move one after the other, and what is near each."""
-
-    rows: npt.NDArray[np.int32]
-    displacements: npt.NDArray[np.float64]
-    responses: npt.NDArray[np.int8]
-    regions: npt.NDArray[np.float64]
-    """``(m, 4)``: within that of a mover all that is near it was searched for."""
-    across: npt.NDArray[np.bool_]
-    """Which of these lie across an edge of the period: images there block, too."""
-    starts: npt.NDArray[np.int64]
-    others: npt.NDArray[np.int32]
-    """``others[starts[m]:starts[m + 1]]`` are near mover ``m``."""
-
-
 # Of more bodies than these, what is near so many movers ahead is loaded early: 20,000 movers take 0.85 of the
 # time, 100,000 take 0.75.  The columns of fewer stay in the cache.
 _CACHED, _MOVERS_AHEAD = 16_384, 8
 
 
 @inline
-def _load_early(shapes, around, group, movers, m):
+def _load_early(shapes, around, group, near, m):
     """Prefetch all that `sift_among` and crossing read of what is near mover ``m``."""
-    (bodies, one_way, _), count = around, movers.rows.shape[0]
-    for k in range(movers.starts[min(m, count)], movers.starts[min(m + 1, count)]):
-        other = movers.others[k]
+    (bodies, one_way, _), count = around, near.across.shape[0]
+    for k in range(near.starts[min(m, count)], near.starts[min(m + 1, count)]):
+        other = near.others[k]
         prefetch(shapes.kinds, other, 0)
         prefetch(shapes.x, other, 0)
         prefetch(shapes.y, other, 0)
@@ -631,30 +628,29 @@ def _load_early(shapes, around, group, movers, m):
 def move_many(shapes, around, tags, movers, start, grid, buffers, images, out, limits):
     """Move many bodies one after the other; each finds the earlier ones at their new places.
 
-    ``around`` and ``tags`` are as of `sift_among`, ``images`` the memory for images, and the period.  ``out``
-    are the places of movers, wrapped into the period, and rows of what each first overlaps on its path, as
-    hits: sensors, and bodies that do not block it.  ``limits`` are about how many boxes are tested, and
-    whether static movers wait until all have moved, where the others see them as they were; else the call
-    ends after each that blocks on some sides only, for what it carries.
+    ``movers`` are their rows, displacements and responses, and the `Surroundings`; ``around`` and ``tags``
+    are as of `sift_among`, ``images`` the memory for images, and the period.  ``out`` are the places of
+    movers, wrapped into the period, and rows of what each first overlaps on its path, as hits: sensors, and
+    bodies that do not block it.  ``limits`` are about how many boxes are tested, and whether static movers
+    wait until all have moved, where the others see them as they were; else the call ends after each that
+    blocks on some sides only, for what it carries.
 
     Returns ``next, state, found, crossed``: all before mover ``next`` have moved, with so many hits and rows.
     State is that of the next one, or `DONE` if enough was tested, the last one carries, or all is done.
     """
-    rows, neighbors, bodies, one_way = movers.rows, (movers.starts, movers.others), around[0], around[1]
+    (rows, displacements, responses, near), bodies, one_way = movers, around[0], around[1]
     (frame, period), (places, crossed), (most, waits) = images, out, limits
     found, passed, work, nothing = np.int64(0), np.int64(0), 0.0, without_tiles(grid)
     xs, ys = few(1, np.float64), few(1, np.float64)
     shapes_there = table_of(frame, shapes)
     for m in range(start, rows.shape[0]):
         if shapes.x.shape[0] > _CACHED:
-            _load_early(shapes, around, tags[0], movers, m + _MOVERS_AHEAD)
-        row, dx, dy = np.int64(rows[m]), movers.displacements[m, 0], movers.displacements[m, 1]
+            _load_early(shapes, around, tags[0], near, m + _MOVERS_AHEAD)
+        row, dx, dy = np.int64(rows[m]), displacements[m, 0], displacements[m, 1]
         xs[0], ys[0] = shapes.x[row], shapes.y[row]
-        began, region, across = (xs[0], ys[0]), edges_of_body(movers.regions, m), movers.across[m]
-        before, response = found, np.int64(movers.responses[m])
-        blockers, opened = sift_among(
-            shapes, around, tags, row, neighbors, m, region, across, images, buffers
-        )
+        began, region, across = (xs[0], ys[0]), edges_of_body(near.regions, m), near.across[m]
+        before, response = found, np.int64(responses[m])
+        blockers, opened = sift_among(shapes, around, tags, row, near, m, images, buffers)
         if blockers < 0:
             return m, CROWDED, found, passed
         table, fixed = (shapes_there, frame.fixed) if across else (shapes, bodies.static)

@@ -25,6 +25,7 @@ from broadphase.kernels.movement.crossing import BENDS, cross_in_turn
 from broadphase.kernels.movement.depenetration import free_place, was_searched
 from broadphase.kernels.movement.motion import (
     CROWDED,
+    Surroundings,
     name_owners,
     put_image,
     put_region,
@@ -77,11 +78,9 @@ class Scene(NamedTuple):
     """Walkers and what is around them."""
 
     shapes: ShapeColumns
-    rows: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int32]
     """Of the walkers."""
-    near: npt.NDArray[np.int32]
-    """``near[starts[m]:starts[m + 1]]`` are the rows of possible obstacles for walker ``m``."""
-    starts: npt.NDArray[np.int64]
+    near: Surroundings
     grid: TileGrid
     ring: npt.NDArray[np.float64]
     """``(k, 2)``: the normals of the sides of the polygon that replaces round shapes."""
@@ -89,10 +88,6 @@ class Scene(NamedTuple):
     """By row: which shapes do not move."""
     one_way: npt.NDArray[np.uint8]
     """By row: the sides that block, 0: all."""
-    searched: npt.NDArray[np.float64]
-    """``(m, 4)``: the region in which the obstacles of each walker were searched for."""
-    across: npt.NDArray[np.bool_]
-    """Which of these lie across an edge of the period: images of what is near are obstacles."""
 
 
 class Ends(NamedTuple):
@@ -401,7 +396,7 @@ def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buff
     """
     shapes, grid, (bodies, layers, tags), (frame, period) = world.shapes, world.grid, blocking, images
     memory, nothing = (obstacles, log, ends, buffers), without_tiles(grid)
-    around, neighbors = (bodies, world.one_way, layers), (world.starts, world.near)
+    around = bodies, world.one_way, layers
     shapes_there = table_of(frame, shapes)
     largest = max(period[0] if period[0] < math.inf else 0.0, period[1] if period[1] < math.inf else 0.0)
     put_by = _WRAPPED * TOUCH * TOLERANCE * largest
@@ -409,10 +404,10 @@ def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buff
     for m in range(start, world.rows.shape[0]):
         if near > _MOST_NEAR:
             return m, DONE
-        hits, row, across = log.counts[0], world.rows[m], world.across[m]
-        region = edges_of_body(world.searched, m)
+        hits, row, across = log.counts[0], np.int64(world.rows[m]), world.near.across[m]
+        region = edges_of_body(world.near.regions, m)
         began, motion = (shapes.x[row], shapes.y[row]), (motions[m, 0], motions[m, 1])
-        count, opened = sift_among(shapes, around, tags, row, neighbors, m, region, across, images, buffers)
+        count, opened = sift_among(shapes, around, tags, row, world.near, m, images, buffers)
         if count < 0 or (across and count == frame.x.shape[0]):
             return m, CROWDED
         near += count

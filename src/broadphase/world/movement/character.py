@@ -9,7 +9,7 @@ import numpy as np
 
 from broadphase.geometry.shapes import Box, extent
 from broadphase.kernels.movement import walk as kernel
-from broadphase.kernels.movement.motion import CROWDED
+from broadphase.kernels.movement.motion import CROWDED, Surroundings
 from broadphase.kernels.movement.path import DONE, TOO_FAR
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Scene
@@ -23,7 +23,7 @@ from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Rows
 from broadphase.world.hits import Hit, Movements, Walk, hits_of
 from broadphase.world.movement.motion import Motion, Rollback, note_crossings
 from broadphase.world.movement.motion_many import ManyMotion
-from broadphase.world.movement.regions import Regions, Surroundings
+from broadphase.world.movement.regions import Regions
 from broadphase.world.movement.sweep import checked_displacement, united
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
@@ -56,7 +56,7 @@ class Character:
         self._state, self._motion, self._many = state, motion, many
         # The memory of single walks, which is reused.
         self._memory = _Memory(1)
-        self._one = np.zeros(1, np.int64), np.zeros((1, 2)), np.zeros(2, np.int64)
+        self._one = np.zeros(1, np.int32), np.zeros((1, 2)), np.zeros(2, np.int64)
         self._out = np.empty((1, 4)), np.empty(1, np.bool_)
 
     def walk(
@@ -204,9 +204,8 @@ class Character:
             if ignored:
                 others = others[~np.isin(others, [*ignored])]
             memory.log.counts[:], first[1] = 0, len(others)
-            scene = Scene(
-                table, rows, others, first, state.grid, _RING, store.static, store.one_way, *self._out
-            )
+            around = Surroundings(regions, across, first, others)
+            scene = Scene(table, rows, around, state.grid, _RING, store.static, store.one_way)
             _, done = memory.walk(state, scene, way, 0, rules, blocking)
 
     def walk_many(
@@ -225,15 +224,13 @@ class Character:
         table, space = store.table.columns, (state.space.lengths, state.space.low, state.space.high)
         self._check_shapes(rows[table.kinds[rows] != BOX].tolist())
         blocking = store.marks, layers, (store.group, store.tag_sets.bits)
-        numbers, memory = rows.astype(np.int64), _Memory(count)
-        write = partial(kernel.regions_of, table, numbers, ways, rules, space)
+        memory, write = _Memory(count), partial(kernel.regions_of, table, rows, ways, rules, space)
 
-        def run(around: Surroundings, begin: int) -> tuple[int, int]:
-            those, regions, across, starts, others = around
-            known = state.grid, _RING, store.static, store.one_way, regions, across
-            scene = Scene(table, numbers[those], others, starts, *known)
+        def run(around: Surroundings, begin: int, first: int) -> tuple[int, int]:
+            those = slice(first, first + len(around.across))
+            scene = Scene(table, rows[those], around, state.grid, _RING, store.static, store.one_way)
             before = store.places(rows[those][begin:])
-            end, done = memory.walk(state, scene, ways[those], begin, rules, blocking, those.start or 0)
+            end, done = memory.walk(state, scene, ways[those], begin, rules, blocking, first)
             walked = rows[those][begin:end]
             moved = (store.places(walked) != before[: len(walked)]).any(axis=1)
             if moved.any():

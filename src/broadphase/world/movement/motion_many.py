@@ -26,7 +26,7 @@ from broadphase.world.hits import (
 )
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.platforms import carry, riders_of
-from broadphase.world.movement.regions import CARRIED, Regions, Surroundings
+from broadphase.world.movement.regions import CARRIED, Regions
 from broadphase.world.state import State
 
 # Memory for so many hits a mover, and at least for so many in all; with more, the kernel is called again.
@@ -258,14 +258,12 @@ class _Call:
         moved: Movements = _new(Movements, (self._places, *reported))
         return moved
 
-    def _run(self, around: Surroundings, begin: int) -> tuple[int, int]:
-        """Move some movers in one call of the kernel; see `Regions.move`."""
+    def _run(self, around: kernel.Surroundings, begin: int, first: int) -> tuple[int, int]:
+        """Move some movers in one call of the kernel; see `regions.Run`."""
         state, store, broad_phase = self._state, self._store, self._state.broad_phase
-        those, first = around.those, around.those.start or 0
-        rows, alone = self._rows[those], len(around.regions) < len(self._rows)
-        movers: kernel.Movers = _new(
-            kernel.Movers, (rows, self._displacements[those], self._responses[those], *around[1:])
-        )
+        those = slice(first, first + len(around.across))
+        rows, alone = self._rows[those], len(around.across) < len(self._rows)
+        movers = rows, self._displacements[those], self._responses[those], around
         starts = store.places(rows[begin:]) if alone or (self.lifts and not self._waits) else None
         if len(broad_phase.buffers.hits) < self._most_hits:
             broad_phase.buffers = broad_phase.buffers._replace(hits=np.empty((self._most_hits, 9)))

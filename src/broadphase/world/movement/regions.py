@@ -1,14 +1,12 @@
 """What is near bodies that move one after the other, as long as they move."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from broadphase.kernels.movement.motion import pushes_of
+from broadphase.kernels.movement.motion import Surroundings, pushes_of
 from broadphase.kernels.movement.path import DONE, TOO_FAR
-from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import available_memory
 from broadphase.world.bodies import Ignored, Rows
 from broadphase.world.broad_phase import Near
@@ -28,19 +26,10 @@ _new: Any = tuple.__new__  # a named tuple in half the time
 CARRIED = -1
 """The result of a call of a kernel after which other bodies have been carried, too."""
 
-
-class Surroundings(NamedTuple):
-    """Movers that follow each other, and what is near each."""
-
-    those: slice
-    """Which of all movers."""
-    regions: Floats
-    """``(m, 4)``: within that of a mover all that is near it was searched for."""
-    across: npt.NDArray[np.bool_]
-    """Which of these lie across an edge of the period: images there block, too."""
-    starts: npt.NDArray[np.int64]
-    others: Rows
-    """``others[starts[m]:starts[m + 1]]`` are near mover ``m``."""
+Run: TypeAlias = Callable[[Surroundings, int, int], tuple[int, int]]
+"""``run(around, begin, first)`` moves some of the movers of ``around``, from its number ``begin`` on; its
+first is number ``first`` of all.  It returns the next one, and what that needs: see `motion.move_many`, or
+`CARRIED`."""
 
 
 class Regions:
@@ -68,18 +57,14 @@ class Regions:
         self.near: Near | None = None
         """What is near all, unless one had to be moved alone."""
 
-    def move(self, run: Callable[[Surroundings, int], tuple[int, int]]) -> None:
-        """Move all in turn; each finds the earlier ones at their new places.
-
-        ``run(surroundings, begin)`` moves some of its movers, from number ``begin`` of them on: it returns
-        the next one, and what that one needs, see `motion.move_many`, or `CARRIED`.
-        """
+    def move(self, run: Run) -> None:
+        """Move all in turn; each finds the earlier ones at their new places."""
         count, begin, rounds, alone, outdated = len(self._rows), 0, 0, False, True
         while begin < count or alone:  # after one that moved alone, the kernel puts those that waited
             if outdated:
                 self._write(self._pushes, begin, self._out)
                 around = self._around(slice(None))
-            begin, done = run(around, begin)
+            begin, done = run(around, begin, 0)
             if alone := done == TOO_FAR and not self._widens(around, rounds):
                 done = self._move_alone(begin, run)
                 around, begin, rounds = self._with_moved(around, begin), begin + 1, _MOST_ROUNDS
@@ -95,7 +80,7 @@ class Regions:
         pushes = self._pushes.copy()
         if rounds == 0:
             columns, lengths = state.store.table.columns, state.space.lengths
-            pushes_of(columns, self._rows, around[3:], lengths, state.grid, pushes)
+            pushes_of(columns, self._rows, around[2:], lengths, state.grid, pushes)
         pushes *= 2.0
         sizes, near = self.boxes[:, 2:] - self.boxes[:, :2], np.diff(around.starts)
         with np.errstate(invalid="ignore"):  # an infinite region holds all that there is already
@@ -111,10 +96,10 @@ class Regions:
         near = self._state.broad_phase.near_regions(rows, regions, self._layers)
         self.near = near = near.without(self._ignored) if self._ignored else near
         near = near.without_pairs(rows, self._riders) if self._riders else near
-        around: Surroundings = _new(Surroundings, (those, regions, self._across[those], *near))
+        around: Surroundings = _new(Surroundings, (regions, self._across[those], *near))
         return around
 
-    def _move_alone(self, number: int, run: Callable[[Surroundings, int], tuple[int, int]]) -> int:
+    def _move_alone(self, number: int, run: Run) -> int:
         """Move one that is pushed out farther than was searched; its state."""
         done, buffers = TOO_FAR, self._state.broad_phase.buffers
         while done not in (DONE, CARRIED):
@@ -123,7 +108,7 @@ class Regions:
                 region = united(tuple(self.boxes[number].tolist()), buffers.numbers[:4].tolist())
                 self.boxes[number], self._across[number] = region, not self._state.space.is_inner(region)
                 around = self._around(slice(number, number + 1))
-            done = run(around, 0)[1]
+            done = run(around, 0, number)[1]
         self.near = None
         return done
 
