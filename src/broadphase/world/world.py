@@ -1707,7 +1707,7 @@ class World:
         if (
             is_batch(origin)
             or is_batch(direction)
-            or not (type(max_distance) is float or np.ndim(max_distance) == 0)
+            or not (type(max_distance) in (float, int) or np.ndim(max_distance) == 0)
         ):
             rules = self._queries.rules(tag, category, mask, None)
             found: Any = self._queries.rays(origin, direction, max_distance, tiles, rules, ignore)
