@@ -101,7 +101,7 @@ class Regions:
 
     def _move_alone(self, number: int, run: Run) -> int:
         """Move one that is pushed out farther than was searched; its state."""
-        done, buffers = TOO_FAR, self._state.broad_phase.buffers
+        done = TOO_FAR
         while done not in (DONE, CARRIED):
             if done == TOO_FAR:
                 buffers = self._state.broad_phase.buffers
