@@ -206,7 +206,7 @@ class BroadPhase:
         costs more.
         """
         space = self._store.space
-        if space.is_inner(box):
+        if not space.periodic or space.is_inner(box):
             return self._gather(box, layers)
         rows = set[int]()
         for part in space.images_of_box(box):

@@ -103,11 +103,6 @@ _OTHER_NAMES = {
 """What methods are called elsewhere, or where they are."""
 
 
-def _vector(dx: Any, dy: Any) -> Any:
-    """A displacement as two numbers, from one argument or two."""
-    return as_two(dx, "dx, dy") if dy is None else (dx, dy)
-
-
 @hinting
 @instead(_OTHER_NAMES)
 class World:
@@ -646,10 +641,11 @@ class World:
         >>> [(hit.other is coin, hit.time) for hit in world.move(player, 0, -40).crossed]
         [(True, 0.65)]
         """
-        dx, dy = _vector(dx, dy)
+        if dy is None:
+            dx, dy = as_two(dx, "dx, dy")
         motion, store = self._motion, self._state.store
         row, ignored = store.row(body), store.ignored(ignore)
-        if arguments.flag(dry, "dry"):
+        if dry is not False and arguments.flag(dry, "dry"):
             return motion.dry(row, dx, dy, response, ignored)
         self._dispatch.moves(body)
         if not store.any_one_way:
@@ -695,7 +691,8 @@ class World:
         """
         if isinstance(shape, Body):
             return self.move(shape, dx, dy, "touch", dry=True, ignore=ignore)
-        dx, dy = _vector(dx, dy)
+        if dy is None:
+            dx, dy = as_two(dx, "dx, dy")
         return self._motion.shape_cast(shape, dx, dy, ignore)
 
     def try_move(
@@ -733,7 +730,8 @@ class World:
         >>> world.try_move(monster, 60, 0), monster.x
         (Tile(column=2, row=0), 2.0)
         """
-        dx, dy = _vector(dx, dy)
+        if dy is None:
+            dx, dy = as_two(dx, "dx, dy")
         motion, store = self._motion, self._state.store
         row, ignored = store.row(body), store.ignored(ignore)
         self._dispatch.moves(body)
@@ -1053,7 +1051,8 @@ class World:
         >>> boss.positions.tolist(), move.right, move.hits[0].other is wall
         ([[20.0, 5.0], [40.0, 5.0]], True, True)
         """
-        dx, dy = _vector(dx, dy)
+        if dy is None:
+            dx, dy = as_two(dx, "dx, dy")
         self._dispatch.moves("move_as_one")
         return move_as_one(self._motion, bodies, dx, dy, response, ignore)
 
@@ -1165,7 +1164,8 @@ class World:
         >>> world.push([lift, wing], 1, 0).carried == [player], player.position
         (True, (15.0, 2.0))
         """
-        dx, dy = _vector(dx, dy)
+        if dy is None:
+            dx, dy = as_two(dx, "dx, dy")
         self._dispatch.moves(body if isinstance(body, Body) else "push")
         store = self._state.store
         ignored = store.ignored(ignore)
@@ -1327,7 +1327,8 @@ class World:
         >>> walk.edge, walk.wall
         (True, None)
         """
-        dx, dy = _vector(dx, dy)
+        if dy is None:
+            dx, dy = as_two(dx, "dx, dy")
         rules = snap, steepest, step, corner, drop, down
         tags = as_tags(pushes)
         self._state.store.row(body)  # raises where it is none
