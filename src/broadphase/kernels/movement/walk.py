@@ -196,9 +196,12 @@ def regions_of(shapes, rows, displacements, rules, space, pushes, begin, out):
     """The regions that walks can touch, as of `motion.regions_of`."""
     for m in range(rows.shape[0]):
         left, top, right, bottom = exchanged_box(bounds_of(shapes, rows[m]), rules)
-        dx, dy = exchanged(displacements[m, 0], displacements[m, 1], rules) if m >= begin else (0.0, 0.0)
+        dx, dy, push = 0.0, 0.0, 0.0
+        if m >= begin:
+            dx, dy = exchanged(displacements[m, 0], displacements[m, 1], rules)
+            push = pushes[m]
         region = _region_of(left, top, right - left, bottom - top, dx, dy, rules)
-        put_region(enlarged(exchanged_box(region, rules)), pushes[m], m, space, out)
+        put_region(enlarged(exchanged_box(region, rules)), push, m, space, out)
 
 
 @common
