@@ -268,5 +268,31 @@ def test_a_crowd_moves_alike_where_little_memory_is_free(monkeypatch):
     for world in worlds:
         bodies = world.add_many(np.hstack((places, places + 1)))
         world.move_many(bodies, 0.5, 0.25, movers_block=True)
-        monkeypatch.setattr(regions, "available_memory", lambda: 1_000)
+        monkeypatch.setattr(regions, "usable_memory", lambda: 1_000)
     assert worlds[0].positions.tolist() == worlds[1].positions.tolist()
+
+
+def test_many_walkers_near_many_floors_are_as_one_by_one():
+    """One call of the kernel ends after about 500,000 obstacles, for Ctrl-C, and the next one goes on."""
+    worlds = bp.World(), bp.World()
+    for world in worlds:
+        world.add_many([bp.Box(0, 10, 4_000, 10)] * 700, static=True)
+        world.add_many([bp.Box(5 * k, 8, 2, 2) for k in range(790)], tag="walker")
+    walkers, singly = (world.bodies("walker") for world in worlds)
+    walked = worlds[0].walk_many(walkers, 1, 2, movers_block=True)
+    walks = [worlds[1].walk(body, 1, 2) for body in singly]
+    assert walkers.positions.tolist() == singly.positions.tolist()
+    assert walked.floors[:, 0].tolist() == [walk.floor.id for walk in walks]
+    assert len(walked.hits.movers) == sum(len(walk.hits) for walk in walks)
+
+
+@pytest.mark.parametrize("name", ["move_many", "walk_many"])
+def test_points_that_start_in_a_wall_are_pushed_out_without_a_warning(name):
+    """At the origin a point that does not move has a region of hardly any width."""
+    world = bp.World()
+    world.add(bp.Box(-4, -6, 8, 12), static=True)
+    points = world.add_many([bp.Box(0, 0, 0, 0)] * 6)
+    with np.errstate(all="raise"):
+        moved = getattr(world, name)(points, 0, 0)
+    assert np.abs(moved.places[:, 0]).tolist() == [4.0] * 6
+    assert moved.places[:, 1].tolist() == [0.0] * 6

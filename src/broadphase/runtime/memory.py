@@ -36,6 +36,11 @@ def available_memory() -> int | None:
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(b"MemAvailable:")), None)
 
 
+def usable_memory() -> int:
+    """`available_memory`, or 4 GB where the system does not report it."""
+    return available_memory() or 4_000_000_000
+
+
 class _MemoryStatus(ctypes.Structure):
     """``MEMORYSTATUSEX``."""
 

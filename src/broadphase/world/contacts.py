@@ -24,7 +24,7 @@ from broadphase.kernels.movement.sweep import CROSS
 from broadphase.kernels.pairs import changes as kernel
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.arrays import Floats, Integers
-from broadphase.runtime.memory import available_memory
+from broadphase.runtime.memory import usable_memory
 from broadphase.world.bodies import LISTENED, Body, BodyStore
 from broadphase.world.broad_phase import BroadPhase, Near
 from broadphase.world.hits import NO_HITS, HitArrays
@@ -65,8 +65,8 @@ the other that was met, and whether it was `STOPPED` or `CROSSED`.
 # So few bodies have few pairs for any memory; finding out how much is free takes 20 us.
 _FEW_BODIES = 3_000
 # Memory for each pair: an update takes 112 bytes to find, sort and test it, and the contacts of the update
-# before are still there.  Where the system does not tell how much is free, 4 GB are taken to be.
-_BYTES_A_PAIR, _USUAL_MEMORY = 250, 4_000_000_000
+# before are still there.
+_BYTES_A_PAIR = 250
 
 
 class FoundContacts(NamedTuple):
@@ -405,7 +405,7 @@ class ContactTracker:
             return self.max_pairs
         if self._store.live < _FEW_BODIES:
             return NO_LIMIT
-        return (available_memory() or _USUAL_MEMORY) // _BYTES_A_PAIR
+        return usable_memory() // _BYTES_A_PAIR
 
     def _near(self, rows: npt.NDArray[np.int32]) -> tuple[Any, ...]:
         """What is near rows that were touched, as `kernels.pairs.changes.renew` takes it."""

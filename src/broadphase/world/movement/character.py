@@ -23,8 +23,8 @@ from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Rows
 from broadphase.world.hits import Hit, Movements, Walk, hits_of
 from broadphase.world.movement.motion import Motion, Rollback, note_crossings
 from broadphase.world.movement.motion_many import ManyMotion
-from broadphase.world.movement.regions import Regions
-from broadphase.world.movement.sweep import checked_displacement, united
+from broadphase.world.movement.regions import Regions, enlarge
+from broadphase.world.movement.sweep import checked_displacement
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 
@@ -200,8 +200,7 @@ class Character:
         kernel.regions_of(table, rows, way, rules, space, _NO_PUSH, 0, self._out)
         while done != DONE:
             if done == TOO_FAR:
-                region = united(tuple(regions[0].tolist()), broad_phase.buffers.numbers[:4].tolist())
-                regions[0], across[0] = region, not state.space.is_inner(region)
+                enlarge(state, regions, across, 0)
             others = broad_phase.gathered(tuple(regions[0].tolist()))
             if ignored:
                 others = others[~np.isin(others, [*ignored])]

@@ -1,25 +1,26 @@
-"""What is near bodies that move one after the other, as long as they move."""
+"""The bodies near each of many movers that move one after the other, kept up to date as they move."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.kernels.movement.motion import Surroundings, pushes_of
 from broadphase.kernels.movement.path import DONE, TOO_FAR
-from broadphase.runtime.memory import available_memory
+from broadphase.runtime.arrays import Floats
+from broadphase.runtime.memory import usable_memory
 from broadphase.world.bodies import Ignored, Rows
 from broadphase.world.broad_phase import Near
 from broadphase.world.movement.sweep import united
 from broadphase.world.state import State
 
-# Where movers start inside others, the search for what is near all of them is repeated once, and up to this
-# often, each time farther away, while at most this many bodies are near each.  After that, each mover that is
-# pushed still farther is moved alone: 20,000 that overlap 22 others each move in 1 s, each alone in 60.
+# A mover that starts inside others may be pushed out of its region.  All regions are then enlarged and
+# searched again, at most so often; after the first time only while, on average, at most so many bodies are
+# near each mover.  From then on such a mover is moved alone: in a dense crowd that takes 50 times as long.
 _MOST_ROUNDS, _MANY_NEAR = 3, 16
-# Nor is it repeated where what that finds might not fit into memory: so many bytes for each that is near.
-# Where the system does not tell how much is free, 4 GB are taken to be.
-_BYTES_NEAR, _USUAL_MEMORY = 32, 4_000_000_000
+# Nor are regions enlarged where what is near might not fit into memory: bytes for each body near a mover.
+_BYTES_NEAR = 32
 
 _new: Any = tuple.__new__  # a named tuple in half the time
 
@@ -32,8 +33,15 @@ first is number ``first`` of all.  It returns the next one, and what that needs:
 `CARRIED`."""
 
 
+def enlarge(state: State, regions: Floats, across: npt.NDArray[np.bool_], number: int) -> None:
+    """Enlarge the region of a mover by what the kernel needs, after it returned `TOO_FAR`."""
+    needed = state.broad_phase.buffers.numbers[:4].tolist()
+    regions[number] = region = united(tuple(regions[number].tolist()), needed)
+    across[number] = not state.space.is_inner(region)
+
+
 class Regions:
-    """The region that each of many movers may come to, and what is near it."""
+    """The region that each of many movers may reach, and the bodies near it."""
 
     def __init__(
         self,
@@ -44,9 +52,8 @@ class Regions:
         riders: dict[int, list[int]],
         write: Callable[..., object],
     ) -> None:
-        """Search nothing yet.
+        """``layers`` are those of bodies that may be near; ``riders`` do not stop the mover they stand on.
 
-        ``layers`` are those of what may be near, ``riders`` stand on movers, which they do not stop.
         ``write(pushes, begin, out)`` writes the regions of movers that may be pushed so far before they move;
         those before ``begin`` have moved.
         """
@@ -55,7 +62,7 @@ class Regions:
         self._pushes = np.zeros(len(rows))
         self.boxes, self._across = self._out = np.empty((len(rows), 4)), np.empty(len(rows), np.bool_)
         self.near: Near | None = None
-        """What is near all, unless one had to be moved alone."""
+        """What is near all movers; None if one was moved alone."""
 
     def move(self, run: Run) -> None:
         """Move all in turn; each finds the earlier ones at their new places."""
@@ -73,7 +80,7 @@ class Regions:
             outdated = done in (CARRIED, TOO_FAR)
 
     def _widens(self, around: Surroundings, rounds: int) -> bool:
-        """Let all be pushed farther when they are searched again, unless that finds too much."""
+        """Enlarge all regions for the next search, unless too much would be near; whether it did."""
         count, state = len(self._rows), self._state
         if rounds == _MOST_ROUNDS or (rounds > 0 and len(around.others) > _MANY_NEAR * count):
             return False
@@ -82,13 +89,13 @@ class Regions:
             columns, lengths = state.store.table.columns, state.space.lengths
             pushes_of(columns, self._rows, around[2:], lengths, state.grid, pushes)
         pushes *= 2.0
-        sizes, near = self.boxes[:, 2:] - self.boxes[:, :2], np.diff(around.starts)
-        with np.errstate(invalid="ignore"):  # an infinite region holds all that there is already
-            growth = np.fmax((1.0 + 2.0 * pushes[:, None] / sizes).prod(axis=1), 1.0)
-        expected = np.minimum(growth * near, state.store.live).sum()
-        if fits := bool(expected * _BYTES_NEAR < (available_memory() or _USUAL_MEMORY)):
-            self._pushes = pushes
-        return fits
+        sizes, near, live = self.boxes[:, 2:] - self.boxes[:, :2], np.diff(around.starts), state.store.live
+        with np.errstate(over="ignore"):  # of a region without width
+            growth = np.minimum((1.0 + 2.0 * pushes[:, None] / sizes).prod(axis=1), live)
+        if _BYTES_NEAR * np.minimum(growth * near, live).sum() > usable_memory():
+            return False
+        self._pushes = pushes
+        return True
 
     def _around(self, those: slice) -> Surroundings:
         """What is near the regions of some movers."""
@@ -104,16 +111,14 @@ class Regions:
         done = TOO_FAR
         while done not in (DONE, CARRIED):
             if done == TOO_FAR:
-                buffers = self._state.broad_phase.buffers
-                region = united(tuple(self.boxes[number].tolist()), buffers.numbers[:4].tolist())
-                self.boxes[number], self._across[number] = region, not self._state.space.is_inner(region)
+                enlarge(self._state, self.boxes, self._across, number)
                 around = self._around(slice(number, number + 1))
             done = run(around, 0, number)[1]
         self.near = None
         return done
 
     def _with_moved(self, around: Surroundings, number: int) -> Surroundings:
-        """The same where later movers whose regions it has come to find one that has moved alone."""
+        """Add a mover that has moved alone to the lists of later ones whose regions it has entered."""
         store, row = self._state.store, self._rows.item(number)
         if row in self._ignored or not (store.any_sensor or self._layers >> store.layer.item(row) & 1):
             return around  # it stops no other, and none crosses it
