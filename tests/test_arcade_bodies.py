@@ -277,3 +277,29 @@ def test_the_sprite_of_a_crate_goes_with_it():
     assert (hero.center_x, crate.center_x) == (10, 20)
     bodies.sync()
     agree(crate, bodies.body(crate))
+
+
+def test_a_walk_may_name_where_down_is():
+    bodies, hero = SpriteBodies(), block(10, 10, 0, 6)
+    bodies.follow(listed(block(100, 2)), static=True)
+    bodies.add(hero)
+    assert bodies.walk(hero, 0, -10).floor is not None
+    assert bodies.walk(hero, 0, -10, down=(0, -1)) == bodies.walk(hero, 0, -10)
+    assert bodies.walk(hero, 0, -10, down=(0, 1)).floor is None
+
+
+def test_after_a_list_is_refused_another_is_followed():
+    bodies, sprites = SpriteBodies(), listed(block(10, 10))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'tags'"):
+        bodies.follow(sprites, tags="x")
+    with pytest.raises(TypeError, match=r"a group holds sprites; got .*, which SpriteBodies\.add"):
+        bodies.follow(sprites[0])
+    flat = listed(block(10, 10), block(10, 10))
+    flat[1].scale = 0.0
+    with pytest.raises(ValueError, match="has no area"):
+        bodies.follow(flat)
+    bodies.sync()
+    assert len(bodies.world) == 0
+    bodies.follow(sprites, tag="x")
+    assert bodies.body(sprites[0]).tag == "x"
+    assert len(bodies.world) == 1

@@ -315,6 +315,40 @@ def test_a_sprite_that_has_no_rect_is_named():
     assert bodies.body(other).x == 50, "nothing has moved"
 
 
+def test_after_a_group_is_refused_another_is_followed():
+    bodies, group = SpriteBodies(), pygame.sprite.Group(box("a", 1, 2, 4, 4))
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'tags'.*'tag'"):
+        bodies.follow(group, tags="x")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'tags'"):
+        bodies.follow(pygame.sprite.Group(), tags="x")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'tags'"):
+        WorldGroup(bodies=bodies, tags="x")
+    with pytest.raises(TypeError, match=r"a group holds sprites; got a, which SpriteBodies\.add"):
+        bodies.follow(*group)
+    round_ones = [box("b", 1, 2, 4, 4), box("c", 1, 2, 4, 4)]
+    round_ones[1].radius = -1
+    more = pygame.sprite.Group(round_ones)
+    with pytest.raises(ValueError, match="radius"):
+        bodies.follow(more, round=True)
+    bodies.sync()
+    assert len(bodies.world) == 0
+    bodies.follow(group, tag="x")
+    round_ones[1].radius = 1
+    bodies.follow(more, round=True, tag="y")
+    assert [bodies.body(sprite).tag for sprite in (*group, *round_ones)] == ["x", "y", "y"]
+    assert len(bodies.world) == 3
+
+
+def test_what_has_no_body_is_named():
+    bodies, stranger = SpriteBodies(), box("stranger", 1, 2, 4, 4)
+    calls = bodies.body, bodies.remove, lambda one: bodies.move(one, 1, 0), lambda one: bodies.walk(one, 1, 0)
+    for call in (*calls, lambda one: bodies.move_many([one], 1, 0)):
+        with pytest.raises(KeyError, match=r"stranger has no body; SpriteBodies\.add"):
+            call(stranger)
+    with pytest.raises(TypeError, match="is no sprite; World"):
+        bodies.add(pygame.Rect(0, 0, 4, 4))
+
+
 def test_what_is_no_world_is_refused():
     group = pygame.sprite.Group()
     with pytest.raises(TypeError, match=r"world must be a broadphase\.World"):

@@ -28,7 +28,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.adapters.following import Following, Leader, as_leader, said_of_astray
+from broadphase.adapters.following import Following, Leader, as_leader, check_options, said_of_astray
 from broadphase.api.one_shot import join
 from broadphase.errors import need, warn_of_world
 from broadphase.geometry.polygons import orient
@@ -430,8 +430,8 @@ class SpriteBodies(Following[_Pair]):
         ValueError
             As of `add`.
         """
-        give = partial(self._give, leader=as_leader(leader), boxed=boxed, options=options)
-        self._add_group(sprite_list, give)
+        check_options(options)
+        self._follow(sprite_list, partial(self._give, leader=as_leader(leader), boxed=boxed, options=options))
         self.sync()
 
     def sync(self) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 
+from broadphase.geometry.shapes import Box
 from broadphase.world.bodies import Body
 from broadphase.world.hits import Movement, Response, Walk
 from broadphase.world.world import World
@@ -40,6 +41,13 @@ class FollowedGroup:
         """The size of the group at the last look."""
 
 
+class _Records(dict[Any, K]):
+    """The records of sprites; an unknown sprite is named with the fix."""
+
+    def __missing__(self, sprite: Any) -> K:
+        raise KeyError(f"{sprite!r} has no body; SpriteBodies.add(sprite), or follow(group), gives it one")
+
+
 class Following(ABC, Generic[K]):
     """Sprites with a body each, added alone or as long as they are in a followed group."""
 
@@ -50,7 +58,7 @@ class Following(ABC, Generic[K]):
         if not (world is None or isinstance(world, World)):
             raise TypeError(f"world must be a broadphase.World; got {world!r}")
         self.world = World() if world is None else world
-        self._known: dict[Any, K] = {}
+        self._known = _Records[K]()
         self._groups: list[FollowedGroup] = []
         self._came: list[tuple[FollowedGroup, Any]] = []
         """Sprites that may need a body, with the group that would give it."""
@@ -79,7 +87,8 @@ class Following(ABC, Generic[K]):
         KeyError
             The sprite has no body.
         """
-        body = self._known.pop(sprite).body
+        body = self._known[sprite].body
+        del self._known[sprite]
         if body.alive:
             self.world.remove(body)
 
@@ -119,7 +128,8 @@ class Following(ABC, Generic[K]):
         if pushes:
             self.sync()
         body = self._synced(sprite).body
-        return self._led(lambda: self.world.walk(body, dx, dy, **self._walking, **options), [sprite], pushes)
+        rules = {**self._walking, **options}
+        return self._led(lambda: self.world.walk(body, dx, dy, **rules), [sprite], pushes)
 
     # ---- for subclasses, which know what a sprite is, and for groups that report
 
@@ -134,8 +144,26 @@ class Following(ABC, Generic[K]):
             self._came += [(other, sprite) for other in self._groups if sprite in other.group]
 
     def _refuse_known(self, sprite: Any) -> None:
+        if type(sprite).__hash__ is None:
+            raise TypeError(f"{sprite!r} is no sprite; World.add takes a shape alone")
         if sprite in self:
             raise ValueError(f"{sprite!r} has a body already")
+
+    def _follow(self, group: Any, give: Give) -> None:
+        """Follow a group that does not report, or nothing where one of its sprites can have no body."""
+        if not isinstance(group, Iterable):
+            raise TypeError(f"a group holds sprites; got {group!r}, which SpriteBodies.add gives a body")
+        before, came = {*self._known}, [*self._came]
+        followed = self._add_group(group, give)
+        try:
+            self._look_at(followed)
+            self._give_bodies()
+        except BaseException:
+            self._groups.remove(followed)
+            self._came = came
+            for sprite in [sprite for sprite in self._known if sprite not in before]:
+                self.remove(sprite)
+            raise
 
     def _add_group(self, group: Any, give: Give, reports: bool = False) -> FollowedGroup:
         followed = FollowedGroup(group, give, reports)
@@ -241,6 +269,16 @@ def as_leader(leader: Leader) -> Leader:
     if leader not in ("sprite", "body"):
         raise ValueError(f'leader must be "sprite" or "body"; got {leader!r}')
     return leader
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Raise where `World.add` refuses what the bodies of a group are to be added with: none may be there yet.
+
+    Examples
+    --------
+    >>> check_options({"tag": "wall", "static": True})
+    """
+    World().add(Box(0, 0, 1, 1), data=None, **options)
 
 
 def said_of_astray(sprite: Any, body: Body) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.adapters.following import Following, Give, Leader, as_leader, said_of_astray
+from broadphase.adapters.following import Following, Give, Leader, as_leader, check_options, said_of_astray
 from broadphase.errors import need, warn_of_world
 from broadphase.geometry.shapes import Box, Circle, Shape, extent
 from broadphase.inputs import arrays
@@ -137,7 +137,7 @@ class SpriteBodies(Following[_Followed]):
         ValueError
             ``leader`` is unknown.
         """
-        self._add_group(group, self._giving(round, leader, options))
+        self._follow(group, self._giving(round, leader, options))
         self.sync(group)
 
     def sync(self, *groups: Iterable[Any]) -> None:
@@ -228,6 +228,7 @@ class SpriteBodies(Following[_Followed]):
 
     def _giving(self, is_round: bool, leader: Leader, options: dict[str, Any]) -> Give:
         """How the sprites of a group get their bodies, for `follow` and `WorldGroup`."""
+        check_options(options)
         return partial(self._give, is_round=is_round, leader=as_leader(leader), options=options)
 
     # ---- inside
