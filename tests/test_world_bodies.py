@@ -110,7 +110,7 @@ def test_bodies_of_another_world_and_other_objects_are_refused():
     [
         ({"shape": (0, 0, 1)}, TypeError, "must be a Box, Circle or Polygon"),
         ({"tag": [None]}, ValueError, "None and ANY are no tags"),
-        ({"tag": {}}, TypeError, "unhashable"),
+        ({"tag": {}}, TypeError, "tag must be hashable, or a set, list or tuple of tags; got {}"),
         ({"static": 1}, TypeError, "static must be True or False"),
         ({"sensor": "no"}, TypeError, "sensor must be True or False"),
         ({"category": -1}, ValueError, "category = -1 does not fit"),

@@ -272,7 +272,10 @@ def as_tags(tag: Any) -> frozenset[Any]:
     """
     if tag is None:
         return frozenset()
-    tags = frozenset(tag) if isinstance(tag, (set, frozenset, list, tuple)) else frozenset((tag,))
+    try:
+        tags = frozenset(tag) if isinstance(tag, (set, frozenset, list, tuple)) else frozenset((tag,))
+    except TypeError:
+        raise TypeError(f"tag must be hashable, or a set, list or tuple of tags; got {tag!r}") from None
     if None in tags or ANY in tags:
         raise ValueError(f"tag = {tag!r}: None and ANY are no tags of a body; leave them out")
     return tags

@@ -263,7 +263,14 @@ _OTHER_NAMES = {
     ),
     **dict.fromkeys(["vx", "vy", "vel", "speed"], "it is velocity here, a pair"),
     **dict.fromkeys(["rotation", "rotate"], "it is angle here, in degrees"),
-    **dict.fromkeys(["name", "hp", "health"], "what your game knows of a body is kept in body.data"),
+    **dict.fromkeys(
+        ["colliderect", "collides", "collides_with", "overlaps", "touching"],
+        "world.query_shape(body) finds what overlaps it; broadphase.overlap compares two",
+    ),
+    **dict.fromkeys(
+        ["name", "hp", "health", "sprite", "image", "owner"],
+        "what your game knows of a body is kept in body.data",
+    ),
 }
 """What attributes are called elsewhere, or where they are."""
 
@@ -397,8 +404,9 @@ class Body:
     def one_way(self) -> tuple[Side, ...]:
         """The sides on which it blocks, if it lets others through on the rest; ``()``: it blocks on all.
 
-        Set it to ``"top"`` for a platform to jump up through; it may move, by `World.push`.  It is what a
-        one-way tile at the same place is: it stops what enters through such a side, and is nothing to what is
+        Set it to ``"top"``, the side of the smaller y, for a platform to jump up through; in a game whose y
+        points up that is ``"bottom"``.  It may move, by `World.push`.  It is what a one-way tile at the same
+        place is: it stops what enters through such a side, and is nothing to what is
         inside until that has left.  Slanted sides count up to 60 degrees, round corners up to 45,
         for each mover and whatever the ``steepest`` of `World.walk` is.  Rays and lines of sight are stopped
         by it on all sides; one-way tiles let them pass.

@@ -95,10 +95,18 @@ _OTHER_NAMES = {
     "gravity": "gravity is what you add to velocities in each frame",
     **dict.fromkeys(["find_path", "flow_field", "visible_from"], "the tile map has it: world.tiles"),
     **dict.fromkeys(
-        ["on_collision", "add_listener", "collision_handler"], "it is on(tag, tag, function) here"
+        ["on_collision", "on_contact", "add_listener", "collision_handler"],
+        "it is on(tag, tag, function) here",
     ),
     **dict.fromkeys(["move_to", "teleport"], "the body does it: body.move_to(x, y)"),
-    **dict.fromkeys(["add_circle", "add_box", "add_polygon", "spawn"], "it is add(shape) here"),
+    **dict.fromkeys(["add_circle", "add_box", "add_polygon", "add_body", "spawn"], "it is add(shape) here"),
+    **dict.fromkeys(["remove_body", "delete"], "it is remove(body) here"),
+    **dict.fromkeys(["get", "get_bodies", "find"], "bodies(tag) are those of a tag, body(number) is one"),
+    **dict.fromkeys(["ray_cast", "cast_ray"], "it is raycast here"),
+    **dict.fromkeys(
+        ["colliderect", "colliding", "overlap", "overlaps", "overlapping", "touching"],
+        "query_shape, query_box, query_point and query_radius find what is somewhere",
+    ),
 }
 """What methods are called elsewhere, or where they are."""
 
@@ -1403,7 +1411,10 @@ class World:
     def query_box(
         self, box: Shape | Body | OneBox | RowsLike, *, as_ids: bool = ..., **which: Unpack[_Which]
     ) -> Rows: ...
-    @with_hints("a box is one argument, (min_x, min_y, max_x, max_y) or Box(x, y, width, height)")
+    @with_hints(
+        "a box is one argument, (min_x, min_y, max_x, max_y) or Box(x, y, width, height), and tag= or ignore= "
+        "have names"
+    )
     def query_box(
         self,
         box: Any,
@@ -1568,7 +1579,7 @@ class World:
     def query_point(
         self, point: Place | Body | RowsLike, *, as_ids: bool = ..., **which: Unpack[_Which]
     ) -> Rows: ...
-    @with_hints("a point is one argument, (x, y)")
+    @with_hints("a point is one argument, (x, y), and tag= or ignore= have names")
     def query_point(
         self,
         point: Any,
@@ -1590,6 +1601,7 @@ class World:
     def query_radius(
         self, center: Place | Body | RowsLike, r: Any, *, as_ids: bool = ..., **which: Unpack[_Which]
     ) -> Rows: ...
+    @with_hints("a center is one argument, (x, y), and tag= or ignore= have names")
     def query_radius(
         self,
         center: Any,
