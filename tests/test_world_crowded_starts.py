@@ -179,6 +179,22 @@ def test_sensors_that_move_cross_what_was_pushed_far(seed):
     assert found == [(at, hit.other.id, hit.time) for at, move in enumerate(moves) for hit in move.crossed]
 
 
+@pytest.mark.parametrize("period", [(40, None), (40, 100)])
+def test_one_that_is_pushed_far_to_an_edge_stops_another_behind_it(period):
+    ends = []
+    for at_once in (True, False):
+        world = bp.World(period=period)
+        world.add_many([[x, y, x + 1, y + 1] for x in range(1, 20) for y in range(30)], static=True)
+        places = [(8.5, 15.5), (38.5, 15.5), (20, 60), (24, 60), (28, 60)]
+        movers = [world.add(bp.Box(*place, 1, 1)) for place in places]
+        if at_once:
+            ends.append(world.move_many(movers, 1, 0, movers_block=True).places.tolist())
+        else:
+            ends.append([[*world.move(mover, 1, 0)[:2]] for mover in movers])
+    assert ends[0] == ends[1]
+    assert ends[0][:2] == [[0, 15.5], [39, 15.5]]
+
+
 def test_each_two_part_within_a_few_calls():
     world, rng = bp.World(), np.random.default_rng(4)
     bodies = world.add_many([bp.Box(x, y, 8, 8) for x, y in rng.uniform(0, 30, (12, 2)).tolist()])

@@ -225,11 +225,12 @@ def velocities_after(velocities: Floats, hits: HitArrays, responses: npt.NDArray
         return velocities + 0.0
     velocities, answers = velocities.copy(), responses[hits.movers]
     velocities[hits.movers[answers == sweep.TOUCH]] = 0.0
-    turned = (answers == sweep.SLIDE) | (answers == sweep.BOUNCE)
-    starts = np.searchsorted(hits.movers, hits.movers)
-    turns = np.arange(len(hits.movers)) - starts  # the first hit of each mover, the second, ...
-    for turn in range(int(turns[turned].max(initial=-1)) + 1):
-        turning = turned & (turns == turn)
+    turned = np.flatnonzero((answers == sweep.SLIDE) | (answers == sweep.BOUNCE))
+    # The first hits of all movers at once, then the second, ...: a crowd that starts in itself has many.
+    turns = turned - np.searchsorted(hits.movers, hits.movers[turned])
+    turned, count = turned[np.argsort(turns, kind="stable")], 0
+    for more in np.bincount(turns).tolist():
+        turning, count = turned[count : count + more], count + more
         movers, normals = hits.movers[turning], hits.normals[turning]
         inward = np.minimum((velocities[movers] * normals).sum(axis=1), 0.0)
         inward *= np.where(answers[turning] == sweep.BOUNCE, 2.0, 1.0)

@@ -337,9 +337,11 @@ def push_from_walls(mover, scene, exact, grid, starts, buffers):
         inside |= starts[k, 5] < 0.0
     for k in range(blockers):
         row, met = buffers.near[k], False
+        if not fixed[row] or buffers.sides[k] == 0:
+            continue
         for j in range(starts.shape[0]):
             met |= np.int64(starts[j, 5]) == row
-        if fixed[row] and buffers.sides[k] != 0 and (met or buffers.sides[k] == ALL_SIDES):
+        if met or buffers.sides[k] == ALL_SIDES:
             rows[count], chosen[count] = row, count
             for column in range(4):
                 boxes[count, column] = buffers.boxes[k, column]

@@ -1,11 +1,13 @@
 """The bodies near each of many movers that move one after the other, kept up to date as they move."""
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.geometry.shapes import Bounds
 from broadphase.kernels.movement.motion import Surroundings, pushes_of
 from broadphase.kernels.movement.path import DONE, TOO_FAR
 from broadphase.runtime.arrays import Floats
@@ -122,11 +124,11 @@ class Regions:
         store, row = self._state.store, self._rows.item(number)
         if row in self._ignored or not (store.any_sensor or self._layers >> store.layer.item(row) & 1):
             return around  # it stops no other, and none crosses it
-        left, top, right, bottom = store.bounds(row)
-        lows, highs = self.boxes[:, :2] <= (right, bottom), (left, top) <= self.boxes[:, 2:]
-        those = np.flatnonzero((lows & highs).all(axis=1) | self._state.space.periodic)
         carried_by = [lift for lift, riders in self._riders.items() if row in riders]
-        those = those[(those > number) & ~np.isin(self._rows[those], carried_by)]
+        those = (
+            number + 1 + _overlapped(self.boxes[number + 1 :], store.bounds(row), self._state.space.lengths)
+        )
+        those = those[~np.isin(self._rows[those], carried_by)]
         starts, others, more = around.starts, around.others, np.zeros(len(around.starts), np.int64)
         places = []
         for m in those.tolist():
@@ -137,3 +139,17 @@ class Regions:
         if not places:
             return around
         return around._replace(starts=starts + np.cumsum(more), others=np.insert(others, places, row))
+
+
+def _overlapped(regions: Floats, box: Bounds, lengths: tuple[float, float]) -> npt.NDArray[np.intp]:
+    """Which regions a box, or an image of it, overlaps."""
+    overlaps = np.ones(len(regions), np.bool_)
+    for axis, length in enumerate(lengths):
+        low, high, begin, end = regions[:, axis], regions[:, axis + 2], box[axis], box[axis + 2]
+        if length == math.inf:
+            overlaps &= (low <= end) & (begin <= high)
+            continue
+        with np.errstate(invalid="ignore"):  # of a region without end
+            after, before = (begin - low) % length, (low - begin) % length
+        overlaps &= (high - low >= length) | (after <= high - low) | (before <= end - begin)
+    return np.flatnonzero(overlaps)
