@@ -758,12 +758,6 @@ class BodyStore:
                 self.row(body, f"{name}[{number}]")
         return rows
 
-    def are_ids(self, ids: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
-        """Which of some numbers are ids of bodies."""
-        known: npt.NDArray[np.bool_] = (ids >= 0) & (ids < len(self.bodies))
-        known[known] = self.alive[ids[known]]
-        return known
-
     # ---- looking
 
     def rows(self) -> Rows:

@@ -35,7 +35,7 @@ from broadphase.methods.pair_order import as_pairs, sorted_rows
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.runtime.memory import PairArray
-from broadphase.world.bodies import ALL, STATICS, BodyStore, Ignored, Rows
+from broadphase.world.bodies import ALL, STATICS, BodyStore, Rows
 
 # The index of bodies that move, and that of static ones.
 _BOTH = (0, 1)
@@ -65,10 +65,6 @@ class Near(NamedTuple):
 
     first: npt.NDArray[np.int64]
     rows: Rows
-
-    def without(self, ignored: Ignored) -> "Near":
-        """The same without some rows."""
-        return self.at(~np.isin(self.rows, list(ignored)))
 
     def at(self, kept: npt.NDArray[np.bool_]) -> "Near":
         """Some of them."""

@@ -350,8 +350,7 @@ class ContactTracker:
         store, sets = self._store, self._store.tag_sets
         if not sets.heard_now.exact:
             movers, others = rows[crossed[:, 8].astype(np.int64)], crossed[:, 5].astype(np.int32)
-            heard = self.concerned(np.column_stack((movers, others)))
-            crossed = crossed[heard | store.sensor[movers] | store.sensor[others]]
+            crossed = crossed[self._concern(movers, others) | store.sensor[movers] | store.sensor[others]]
         if not (len(hits) or len(crossed)):
             return NO_HITS, NO_HITS
         tags, more = (sets.bits, store.group, store.category, store.mask), (store.renewed, store.serial)
@@ -379,25 +378,19 @@ class ContactTracker:
             raise PairLimitExceeded(self.max_pairs)
         return now, changes
 
-    def concerned(self, pairs: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
-        """For each two rows, whether they concern a listener and their categories and masks agree."""
-        store = self._store
-        i, j = pairs[:, 0], pairs[:, 1]
-        bits = store.tag_sets.bits
-        may: npt.NDArray[np.bool_] = bits[store.group[i], 0] & bits[store.group[j], 1] != 0
-        may &= i != j
-        may &= (store.category[i] & store.mask[j] != 0) & (store.category[j] & store.mask[i] != 0)
-        if not store.tag_sets.heard_now.exact:
-            places = np.flatnonzero(may)
-            may[places] = self._listeners.matcher.concern(store.group[pairs[places]])
-        return may
-
     # ---- finding
 
     def concerns(self, i: int, j: int) -> bool:
         """Whether two rows concern a listener."""
         matcher, group = self._listeners.matcher, self._store.group
         return bool(matcher.listeners and matcher.matches(group.item(i), group.item(j)))
+
+    def _concern(self, i: Rows, j: Rows) -> npt.NDArray[np.bool_]:
+        """`concerns` for many, where bits alone do not decide it."""
+        group, bits = self._store.group, self._store.tag_sets.bits
+        may: npt.NDArray[np.bool_] = bits[group[i], 0] & bits[group[j], 1] != 0
+        may[may] = self._listeners.matcher.concern(np.column_stack((group[i[may]], group[j[may]])))
+        return may
 
     def _limit(self) -> int:
         """How many pairs this update may find."""
@@ -424,14 +417,13 @@ class ContactTracker:
         if self._store.tag_sets.heard_now.exact:
             return neighbors
         counts = np.diff(neighbors.first).astype(np.intp, copy=False)
-        pairs = np.column_stack((np.repeat(rows, counts), neighbors.rows))
-        return neighbors.at(self.concerned(pairs))
+        return neighbors.at(self._concern(np.repeat(rows, counts), neighbors.rows))
 
     def _wanted_notes(self, notes: Floats) -> Floats:
         """The same of notes."""
         if self._store.tag_sets.heard_now.exact:
             return notes
-        return notes[self.concerned(notes[:, :2].astype(np.int32))]
+        return notes[self._concern(*notes[:, :2].astype(np.int32).T)]
 
     # ---- comparing: which pairs began, stayed and ended
 

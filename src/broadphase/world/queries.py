@@ -23,7 +23,7 @@ from broadphase.inputs.boxes import as_boxes
 from broadphase.inputs.numeric import as_numpy, count, not_negative
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.shapes import queries as kernel
-from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
+from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bound_rows
 from broadphase.kernels.tiles.slopes import cast_rays
 from broadphase.kernels.tree import shapes as in_trees
 from broadphase.periods.images import along, bounds_between, legs, nearest_of_images, unit_vectors
@@ -44,7 +44,7 @@ from broadphase.world.arguments import (
 from broadphase.world.bodies import ALL, Body, Rows
 from broadphase.world.body_arrays import Bodies
 from broadphase.world.outlines import AskedRays
-from broadphase.world.space import MOST_TURNS, Space, bounds_of, moved_columns
+from broadphase.world.space import MOST_TURNS, Space, moved_columns
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 
@@ -56,7 +56,7 @@ _Flags = npt.NDArray[np.bool_]
 # A box without limits, for a kernel that subtracts its edges: these must stay finite.
 _FARTHEST = 1e300
 _NONE, _NO_ROWS, _NO_BITS = np.empty(0, np.bool_), np.empty(0, np.int32), np.empty(0, np.uint32)
-_NO_RADII = np.empty(0)
+_NO_RADII, _NO_NUMBERS = np.empty(0), np.empty(0, np.int64)
 
 _new: Any = tuple.__new__  # a named tuple in half the time
 
@@ -255,7 +255,9 @@ class Queries:
         if not (radii < _FARTHEST).all():
             raise ValueError(f"r = {radii.max():g} must be less than {_FARTHEST:g}")
         shapes, sectors = cones(tips, units, degrees, radii)
-        found = self._overlapping_many(bounds_of(shapes), shapes, rules)
+        bounds = np.empty((len(shapes.x), 4))
+        bound_rows(shapes, _NO_NUMBERS, bounds)
+        found = self._overlapping_many(bounds, shapes, rules)
         found[:, 0] //= sectors
         rows: Rows = distinct(found, axis=0)
         if arguments.flag(sight, "sight") and len(rows):
@@ -661,7 +663,9 @@ class Queries:
             listed = enumerate(named.tolist())
             rows = [-1 if one is None else self._store.row(one, f"ignore[{k}]") for k, one in listed]
             return np.array(rows, np.int32)[:, None]
-        strange = np.flatnonzero(~self._store.are_ids(named) & (named != -1))
+        known = (named >= 0) & (named < len(self._store.bodies))
+        known[known] = self._store.alive[named[known]]
+        strange = np.flatnonzero(~known & (named != -1))
         if len(strange):
             bad_row = int(strange[0])
             raise ValueError(

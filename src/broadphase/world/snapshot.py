@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon
+from broadphase.geometry.shapes import Box, Circle, Polygon
 from broadphase.geometry.table import Base, shapes_of
 from broadphase.kernels.movement.motion import list_many_replaced
 from broadphase.runtime.arrays import Floats
@@ -37,7 +37,7 @@ _KEPT = (
 _kept_of = attrgetter(*_KEPT)
 _OF_STORE = ("retagged", "any_round", "any_sensor", "any_one_way", "_others")
 # What a pickle begins with: another number for each other `_Moment`.
-_FORMAT = 8
+_FORMAT = 9
 
 
 class _Moment(NamedTuple):
@@ -45,7 +45,7 @@ class _Moment(NamedTuple):
 
     store: BodyStore
     period: tuple[float | None, float | None] | None
-    reach: Bounds
+    reach: tuple[Floats, Floats]
     columns: list[npt.NDArray[Any]]
     angles: Floats
     forms: list[Base]
@@ -104,7 +104,7 @@ def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
     moment = _Moment(
         store,
         space.period,
-        space.reach,
+        (space.low, space.high),
         [column[:n].copy() for column in _kept_of(store)],
         store.table.angles[:n],
         store.table.bases[:n],
@@ -268,7 +268,7 @@ def _unpacked(packed: bytes, state: State) -> _Moment:
         raise ValueError(
             f"the snapshot is of a world with period={then.period}; this one has {state.space.period}"
         )
-    state.space.note(then.reach)
+    state.space.reach_to(*then.reach)
     serials = then.columns[_KEPT.index("serial")]
     store.made = max(store.made, int(serials.max(initial=-1)) + 1)
     alive = then.columns[0].tolist()

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from broadphase.geometry.shapes import Bounds, Box, Shape
 from broadphase.inputs.periods import Period
-from broadphase.kernels.shapes.table import ShapeColumns, bound_rows
+from broadphase.kernels.shapes import images
+from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.periods.images import Periodic, wrapped
 from broadphase.runtime.arrays import Floats
 from broadphase.world.tiles import TileMap
@@ -61,7 +62,7 @@ class Space(Periodic):
 
     def place(self, x: float, y: float) -> tuple[float, float]:
         """A place wrapped into the period."""
-        return _wrapped(x, self._x), _wrapped(y, self._y)
+        return images.wrapped(x, self._x), images.wrapped(y, self._y)
 
     def places(self, places: Floats) -> Floats:
         """`place` for ``(m, 2)``."""
@@ -122,12 +123,6 @@ class Space(Periodic):
         left, top, right, bottom = extent
         self.reach_to(np.array((-left, -top)), np.array((right, bottom)))
 
-    @property
-    def reach(self) -> Bounds:
-        """How far shapes reach, as bounds seen from their places."""
-        (left, top), (right, bottom) = (-self.low).tolist(), self.high.tolist()
-        return left, top, right, bottom
-
     def is_inner(self, bounds: Bounds) -> bool:
         """Whether no image of any body, other than the body itself, can touch these bounds."""
         if not self.periodic:
@@ -165,25 +160,8 @@ def moved_columns(columns: ShapeColumns, rows: npt.NDArray[np.integer], shift: F
     )
 
 
-def bounds_of(columns: ShapeColumns) -> Floats:
-    """``(n, 4)``: the bounds of shapes."""
-    out = np.empty((len(columns.x), 4))
-    if len(out):
-        bound_rows(columns, np.empty(0, np.int64), out)
-    return out
-
-
 def _finite(length: float) -> float | None:
     return length if length < math.inf else None
-
-
-def _wrapped(value: float, length: float) -> float:
-    if 0.0 <= value < length or length == math.inf:
-        return value
-    rest = math.fmod(value, length)
-    if rest < 0.0:
-        rest += length
-    return rest if rest < length else 0.0
 
 
 # ---- tiles

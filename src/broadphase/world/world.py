@@ -1412,8 +1412,8 @@ class World:
         self, box: Shape | Body | OneBox | RowsLike, *, as_ids: bool = ..., **which: Unpack[_Which]
     ) -> Rows: ...
     @with_hints(
-        "a box is one argument, (min_x, min_y, max_x, max_y) or Box(x, y, width, height), and tag= or ignore= "
-        "have names"
+        "a box is one argument, (min_x, min_y, max_x, max_y) or Box(x, y, width, height), "
+        "and tag= or ignore= have names"
     )
     def query_box(
         self,

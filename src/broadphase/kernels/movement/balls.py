@@ -6,6 +6,7 @@ Only arithmetic in a fixed order: the result is the same on every machine and fo
 import math
 
 from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.shapes.images import wrapped
 
 # This many periods away, rounding loses a position in the world: the index reports it.
 LOST = 1e15
@@ -38,7 +39,8 @@ def advance_balls(positions, velocities, radii, held, targets, world, dt, restit
                     place, speed = _bounce(place, speed, pull, high, 1.0, high - low, restitution)
                 elif place < low:
                     place, speed = _bounce(place, speed, pull, low, -1.0, high - low, restitution)
-            place = _in_world(place, period[axis])
+            if abs(place) < LOST * period[axis]:
+                place = wrapped(place, period[axis])
             positions[i, axis], velocities[i, axis] = place, speed
             boxes[i, axis], boxes[i, 2 + axis] = place - radius, place + radius
 
@@ -52,17 +54,6 @@ def _nearest_image(displacement, period):
     if 2.0 * displacement > period:
         return displacement - period
     return displacement + period if -2.0 * displacement > period else displacement
-
-
-@inline
-def _in_world(place, period):
-    """The same place in ``0 <= place < period``."""
-    if period == math.inf or 0.0 <= place < period or not abs(place) < LOST * period:
-        return place
-    place -= float(int(place / period)) * period
-    if place < 0.0:
-        place += period
-    return place if place < period else 0.0
 
 
 @inline

@@ -158,13 +158,8 @@ def cross_on_way(shapes, row, way, table, rows, period, nothing, out, first):
 
     Returns how many, -1 if they might not fit.
     """
-    xs, ys, other_xs, other_ys = (
-        few(1, np.float64),
-        few(1, np.float64),
-        few(1, np.float64),
-        few(1, np.float64),
-    )
-    memory = xs, ys, other_xs, other_ys, few(1, np.int32), nothing
+    places = few(1, np.float64), few(1, np.float64), few(1, np.float64), few(1, np.float64)
+    memory = *places, few(1, np.int32), nothing
     memory[4][0] = 0
     swept, end = _bounds_on_way(shapes, row, way), first
     for k in range(rows.shape[0]):

@@ -231,14 +231,14 @@ def free_place(shapes, row, x, y, hits, period, grid):
         x, y = wrapped(x + nx * (depth + least), period[0]), wrapped(y + ny * (depth + least), period[1])
         least *= 2.0
     xs, ys, found = few(1, np.float64), few(1, np.float64), some_rows(1, 7, np.float64)
-    none, nobody = few(0, np.int64), few(0, np.int32)
+    nobody = few(0, np.int32)
     for k in range(hits.shape[0]):
         far = next_up(largest) - largest
         while hits[k, 5] < 0.0 and far < _FITS * largest:
             xs[0], ys[0] = x, y
             mover = shape_at(shapes, row, xs, ys)
             exact = mover.kinds[ROW] == BOX and not any_slope(grid, *bounds_of(mover, ROW))
-            if write_overlaps(mover, mover, nobody, found, none, exact, grid, found) == 0:
+            if write_overlaps(mover, mover, nobody, exact, grid, found) == 0:
                 break
             x, y = wrapped(x + hits[k, 1] * far, period[0]), wrapped(y + hits[k, 2] * far, period[1])
             far *= 2.0
@@ -251,18 +251,13 @@ _MOST_PUSHES, _MOST_ROUNDS = 16, 200
 
 
 @inline
-def holds(region, part):
-    """Whether a region holds all of another."""
-    return region[0] <= part[0] and region[1] <= part[1] and part[2] <= region[2] and part[3] <= region[3]
-
-
-@inline
 def was_searched(searched, region, numbers):
     """Whether a region was searched; it is noted as needed if not."""
-    inside = holds(searched, region)
-    if not inside:
-        numbers[0], numbers[1], numbers[2], numbers[3] = region
-    return inside
+    (left, top, right, bottom), (from_x, from_y, to_x, to_y) = region, searched
+    if from_x <= left and from_y <= top and right <= to_x and bottom <= to_y:
+        return True
+    numbers[0], numbers[1], numbers[2], numbers[3] = region
+    return False
 
 
 @inline
@@ -299,16 +294,16 @@ def _left_along(normal, start, free, width, box):
 
 
 @inline
-def _pushed_apart(mover, table, rows, boxes, chosen, grid, searched, numbers):
+def _pushed_apart(mover, table, rows, grid, searched, numbers):
     """Push a shape out of its deepest overlap until it is free: whether all was searched, and it is free."""
     found = np.empty((_MOST_PUSHES, 7))
     for _ in range(_MOST_PUSHES):
         if not was_searched(searched, bounds_of(mover, ROW), numbers):
             return False, False
-        count = write_overlaps(mover, table, rows, boxes, chosen, False, grid, found)
+        count = write_overlaps(mover, table, rows, False, grid, found)
         if count > found.shape[0]:
             found = np.empty((count, 7))
-            write_overlaps(mover, table, rows, boxes, chosen, False, grid, found)
+            write_overlaps(mover, table, rows, False, grid, found)
         if count == 0:
             return True, True
         most = 0
@@ -332,7 +327,7 @@ def push_from_walls(mover, scene, exact, grid, starts, buffers):
     """
     table, fixed, blockers, searched, _ = scene
     x, y, count, inside = mover.x[ROW], mover.y[ROW], np.int64(0), False
-    rows, boxes, chosen = np.empty(blockers, np.int32), np.empty((blockers, 4)), np.empty(blockers, np.int64)
+    rows, boxes = np.empty(blockers, np.int32), np.empty((blockers, 4))
     for k in range(starts.shape[0]):
         inside |= starts[k, 5] < 0.0
     for k in range(blockers):
@@ -342,14 +337,14 @@ def push_from_walls(mover, scene, exact, grid, starts, buffers):
         for j in range(starts.shape[0]):
             met |= np.int64(starts[j, 5]) == row
         if met or buffers.sides[k] == ALL_SIDES:
-            rows[count], chosen[count] = row, count
+            rows[count] = row
             for column in range(4):
                 boxes[count, column] = buffers.boxes[k, column]
             count += 1
             inside |= met
     if not inside:
         return True
-    rows, boxes, chosen = rows[:count], boxes[:count], chosen[:count]
+    rows, boxes = rows[:count], boxes[:count]
     if exact:
         box = x, y, mover.width[ROW], mover.height[ROW]
         enough, _, free_x, free_y = _place_of_box(box, boxes, grid, searched, buffers)
@@ -368,7 +363,7 @@ def push_from_walls(mover, scene, exact, grid, starts, buffers):
                 starts[k, 1], starts[k, 2] = _left_along(normal, (x, y), (free_x, free_y), box[2], wall)
         return True
     left, top, right, bottom = bounds_of(mover, ROW)
-    enough, is_free = _pushed_apart(mover, table, rows, boxes, chosen, grid, searched, buffers.numbers)
+    enough, is_free = _pushed_apart(mover, table, rows, grid, searched, buffers.numbers)
     by_shape = mover.x[ROW], mover.y[ROW]
     mover.x[ROW], mover.y[ROW] = x, y
     if not enough:
@@ -387,11 +382,11 @@ def push_from_walls(mover, scene, exact, grid, starts, buffers):
 
 
 @common
-def write_overlaps(mover, table, rows, boxes, chosen, exact, grid, out):
+def write_overlaps(mover, table, rows, exact, grid, out):
     """Write everything that ``mover[0]`` overlaps into ``out`` until it is full; returns how much there is.
 
-    The bodies are ``table[rows]``; ``exact`` if the mover and they are boxes, then they are
-    ``boxes[chosen]``.  Rows ``body, column, row, normal, depth, slack``, bodies first, then tiles row by row.
+    The bodies are ``table[rows]``; ``exact`` if the mover and they are boxes.  Rows
+    ``body, column, row, normal, depth, slack``, bodies first, then tiles row by row.
     Body is the number in ``rows``, -1 for a tile, and column and row are for a body.  Slack is the distance
     that counts as flush: nothing among boxes, among others only deeper overlaps count.
     """
@@ -411,16 +406,12 @@ def write_overlaps(mover, table, rows, boxes, chosen, exact, grid, out):
                 set_tile(tile, grid, column, row)
             else:
                 continue
-            flush = 0.0
-            if exact:
-                if body >= 0:
-                    box = edges_of_body(boxes, chosen[k])
-                else:
-                    box = bounds_of_cell(grid, column, row)
-                hit, nx, ny, depth = box_box(left, top, right, bottom, *box, False)
+            flush = 0.0 if exact else slack(mover, others, i)
+            if exact and body < 0:
+                cell = bounds_of_cell(grid, column, row)
+                hit, nx, ny, depth = box_box(left, top, right, bottom, *cell, False)
             else:
                 hit, nx, ny, depth = contact_of(mover, ROW, others, i, False)
-                flush = slack(mover, others, i)
             if hit and depth > flush:
                 if found < out.shape[0]:
                     out[found, 0], out[found, 1] = float(body), float(column)

@@ -565,9 +565,9 @@ def regions_of(shapes, rows, displacements, responses, turns, space, pushes, beg
 
 @jit
 def pushes_of(shapes, rows, neighbors, period, grid, pushes):
-    """How far each mover may be pushed by what it starts in; returns whether any is."""
+    """Write how far each mover may be pushed by what it starts in."""
     starts, others = neighbors
-    pushed, plain, numbers = False, is_plain(period), some_rows(8, 1, np.float64)
+    plain, numbers = is_plain(period), some_rows(8, 1, np.float64)
     for m in range(rows.shape[0]):
         row = np.int64(rows[m])
         bounds, deepest = bounds_of(shapes, row), 0.0
@@ -582,8 +582,6 @@ def pushes_of(shapes, rows, neighbors, period, grid, pushes):
             deepest = max(deepest, deepest_contact(shapes, row, other, period, numbers)[3])
         if deepest > 0.0:
             pushes[m] = deepest * (1.0 + 4.0 * TOLERANCE) + 4.0 * tolerance_of(bounds)
-            pushed = True
-    return pushed
 
 
 # A shape takes so many times as long as a box.

@@ -213,7 +213,7 @@ def _write_start(name, mover, table, chosen, exact, grid, found, buffers):
     if not _starts_near(bounds_of(mover, ROW), buffers, chosen, grid):
         return DONE, 0
     rows, numbers, hits = buffers.rows[:chosen], buffers.chosen[:chosen], buffers.hits
-    more = write_overlaps(mover, table, rows, buffers.boxes, numbers, exact, grid, hits[found:])
+    more = write_overlaps(mover, table, rows, exact, grid, hits[found:])
     if found + more > hits.shape[0]:
         return FULL, 0
     end = found

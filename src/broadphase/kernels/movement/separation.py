@@ -38,8 +38,7 @@ def push_apart(shapes, owners, ids, pairs, strength, most, pushes, counts):
     """Write how far each body is pushed into ``pushes``, each at most ``most``.
 
     ``pairs`` are rows of ``shapes``; ``owners`` is the body of each of them, which may have several images.
-    ``ids`` are those of the bodies, ascending; ``pushes`` and ``counts`` are zeros.  Returns how many bodies
-    are pushed.
+    ``ids`` are those of the bodies, ascending; ``pushes`` and ``counts`` are zeros.
     """
     for k in range(pairs.shape[0]):
         i, j = pairs[k, 0], pairs[k, 1]
@@ -56,7 +55,6 @@ def push_apart(shapes, owners, ids, pairs, strength, most, pushes, counts):
         pushes[b, 1] -= far * ny
         counts[a] += 1
         counts[b] += 1
-    moved = 0
     for m in range(pushes.shape[0]):
         scale = min(1.0, _SUMMED / max(float(counts[m]), 1.0))
         far = scale * length(pushes[m, 0], pushes[m, 1])
@@ -64,9 +62,6 @@ def push_apart(shapes, owners, ids, pairs, strength, most, pushes, counts):
             scale *= most[m] / far
         pushes[m, 0] *= scale
         pushes[m, 1] *= scale
-        if pushes[m, 0] != 0.0 or pushes[m, 1] != 0.0:
-            moved += 1
-    return moved
 
 
 # -----------------------------------------------------------------------------------------------------------

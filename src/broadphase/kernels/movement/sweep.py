@@ -181,7 +181,12 @@ def first_box_hit(path, boxes, sides, rows, grid, after):
     at the start are not hits.
     """
     place, nx, ny = (path[4], path[5]), 0.0, 0.0
-    hit = _first_hit(path, boxes, sides, rows, grid, after)
+    (box, goal), hit = _ends(path), _NO_HIT
+    for k in range(rows.shape[0]):
+        rank, blocking = (float(k), 0.0, 0.0), np.int64(sides[rows[k]])
+        hit = _sooner(hit, box, goal, edges_of_body(boxes, rows[k]), blocking, rank, after)
+    if grid.solid.shape[0] > 0:
+        hit = _first_tile(path, rows.shape[0], grid, after, hit)
     if hit[0] <= 1.0:
         if hit[2] < rows.shape[0]:
             other = edges_of_body(boxes, rows[int(hit[2])])
@@ -190,19 +195,6 @@ def first_box_hit(path, boxes, sides, rows, grid, after):
         place, nx, ny = _place_and_normal(path, hit[0], hit[5], other)
         place = _clear_place(path, place, boxes, sides, rows, grid, after)
     return (hit[0], hit[1], hit[2], hit[3], hit[4], nx, ny, 0.0), place
-
-
-@inline
-def _first_hit(path, boxes, sides, rows, grid, after):
-    box, goal = _ends(path)
-    best = _NO_HIT
-    for k in range(rows.shape[0]):
-        rank = (float(k), 0.0, 0.0)
-        other, blocking = edges_of_body(boxes, rows[k]), np.int64(sides[rows[k]])
-        best = _sooner(best, box, goal, other, blocking, rank, after)
-    if grid.solid.shape[0] > 0:
-        best = _first_tile(path, rows.shape[0], grid, after, best)
-    return best
 
 
 @inline

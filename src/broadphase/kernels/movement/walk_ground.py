@@ -28,7 +28,7 @@ from broadphase.kernels.movement.walk_obstacles import (
     is_beside,
     is_clear,
     is_clear_of_all,
-    set_plane,
+    plane_for,
     tangent_of,
     touch_of,
 )
@@ -182,15 +182,16 @@ def snapped(obstacles, x, y, reach, trip):
 
 
 @inline
-def _set_tangent(tangent, obstacles, k, shapes, grid, tile, x, y, trip):
-    """Write the tangent to a round corner of an obstacle from a walker there, as a plane."""
+def _tangent(obstacles, k, shapes, grid, x, y, trip):
+    """The tangent to a round corner of an obstacle from a walker there, as a plane."""
     names, table, row = obstacles.names, shapes, obstacles.names[k, 0]
+    kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
+    tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))
     if row < 0:
         set_tile(tile, grid, names[k, 1], names[k, 2])
         table, row = tile, ROW
     there = exchanged_box((x, y, x + trip.width, y + trip.height), trip.rules)
-    nx, ny, reach = tangent_of(table, row, there, trip.radius)
-    set_plane(tangent, 0, nx, ny, reach, trip.radius, trip.rules)
+    return plane_for(*tangent_of(table, row, there, trip.radius), trip.radius, trip.rules)
 
 
 @inline
@@ -204,9 +205,7 @@ def lowered(obstacles, shapes, grid, x, y, trip):
     floor = floor_under(obstacles, walker, trip)[0]
     if floor < 0 or first[floor] == first[floor + 1] or planes[first[floor + 1] - 1, 3] == 0.0:
         return y
-    kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
-    tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))
-    tangent, highest = some_rows(1, 3, np.float64), math.inf
+    highest = math.inf
     for k in range(obstacles.counts[0]):
         height, _ = rest_on(obstacles, k, walker)
         below = height - walker[3]
@@ -216,10 +215,10 @@ def lowered(obstacles, shapes, grid, x, y, trip):
             continue
         place = y
         for _ in range(_STEPS):
-            _set_tangent(tangent, obstacles, k, shapes, grid, tile, x, place, trip)
-            if tangent[0, 1] > -_SHARP:
+            tangent = _tangent(obstacles, k, shapes, grid, x, place, trip)
+            if tangent[1] > -_SHARP:
                 break
-            height = height_on(tangent, 0, walker[0], walker[2], obstacles.tolerance[0])
+            height = height_on(tangent, walker[0], walker[2], obstacles.tolerance[0])
             place = place_with_feet(height, trip)
         highest = min(highest, height)
     return place_with_feet(highest, trip) if highest - walker[3] > touch_of(obstacles) else y
@@ -232,10 +231,7 @@ def normal_of_floor(obstacles, k, plane, shapes, grid, x, y, trip):
         return 0.0, -1.0
     normal = obstacles.planes[plane, 0], obstacles.planes[plane, 1]
     if obstacles.planes[plane, 3] != 0.0:
-        kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
-        tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))
-        tangent = some_rows(1, 3, np.float64)
-        _set_tangent(tangent, obstacles, k, shapes, grid, tile, x, y, trip)
-        if tangent[0, 1] < 0.0:
-            normal = tangent[0, 0], tangent[0, 1]
+        tangent = _tangent(obstacles, k, shapes, grid, x, y, trip)
+        if tangent[1] < 0.0:
+            normal = tangent[0], tangent[1]
     return normal

@@ -135,10 +135,10 @@ def _put(obstacles, box, body, column, row, sides, rules):
 
 
 @inline
-def set_plane(planes, j, nx, ny, c, radius, rules):
-    """Write a plane that a corner with this radius touches."""
-    planes[j, 0], ny = exchanged(nx, ny, rules)
-    planes[j, 1], planes[j, 2] = rules.flip * ny, c + radius * (1.0 - abs(planes[j, 0]) - abs(ny))
+def plane_for(nx, ny, c, radius, rules):
+    """A plane, as a corner with this radius touches it."""
+    nx, ny = exchanged(nx, ny, rules)
+    return nx, rules.flip * ny, c + radius * (1.0 - abs(nx) - abs(ny))
 
 
 @inline
@@ -152,7 +152,7 @@ def _put_plane(obstacles, nx, ny, c, radius, is_round, rules):
     if last >= planes.shape[0]:
         obstacles.counts[1] = 1
         return
-    set_plane(planes, last, nx, ny, c, radius, rules)
+    planes[last, 0], planes[last, 1], planes[last, 2] = plane_for(nx, ny, c, radius, rules)
     planes[last, 3] = 1.0 if is_round else 0.0
     if is_round:
         for j in range(obstacles.first[count - 1], last):
@@ -367,16 +367,17 @@ def touch_of(obstacles):
 
 
 @inline
-def height_on(planes, j, left, right, tolerance):
+def height_on(plane, left, right, tolerance):
     """Where the feet (or the head) of a walker rest on a plane."""
-    nx, ny = planes[j, 0], planes[j, 1]
-    return (planes[j, 2] + tolerance - nx * (left if nx > 0.0 else right)) / ny
+    nx, ny, reach = plane
+    return (reach + tolerance - nx * (left if nx > 0.0 else right)) / ny
 
 
 @inline
 def height_of(obstacles, j, left, right):
     """Where the feet (or the head) of a walker rest on a sloped side."""
-    return height_on(obstacles.planes, j, left, right, obstacles.tolerance[0])
+    plane = obstacles.planes[j, 0], obstacles.planes[j, 1], obstacles.planes[j, 2]
+    return height_on(plane, left, right, obstacles.tolerance[0])
 
 
 @inline

@@ -497,24 +497,8 @@ def _contacts_near(table, bodies, alive, layers, changed, neighbors, period, tag
     return found, candidates
 
 
-# Up to so many contacts and notes are sorted by insertion.
-_FEW_ENTRIES = 64
 # A contact of two shapes takes about as long as so many comparisons of boxes.
 _TESTS_EACH = 16
-
-
-@inline
-def _in_order(keys, count, order):
-    """Write the entries in the order of their keys; of equal keys as they come."""
-    if count > _FEW_ENTRIES:
-        sort_keys(keys, count, np.empty((2, count), np.int64), np.empty(DIGITS, np.int64), order)
-        return
-    for k in range(count):
-        place = k
-        while place > 0 and keys[order[place - 1]] > keys[k]:
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = k
 
 
 @inline
@@ -605,7 +589,7 @@ def renew(table, bodies, more, layers, rows, period, changed, neighbors, notes, 
             continue
         keys[count], ranks[count] = min(i, j) << 32 | max(i, j), last - k if turn < last else last + 1 + k
         count += 1
-    _in_order(keys, count, order)
+    sort_keys(keys, count, np.empty((2, count), np.int64), np.empty(DIGITS, np.int64), order)
 
     most = ids.shape[0] + count
     new_ids, new_groups = np.empty((most, 2), np.int32), np.empty((most, 2), np.int32)

@@ -19,7 +19,7 @@ from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, cosine_si
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
-from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Rows
+from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored
 from broadphase.world.hits import Hit, Movements, Walk, hits_of
 from broadphase.world.movement.motion import Motion, Rollback, note_crossings
 from broadphase.world.movement.motion_many import ManyMotion
@@ -30,8 +30,6 @@ from broadphase.world.tiles import Tile
 
 WalkRules: TypeAlias = tuple[float, float, float, float, bool, tuple[float, float]]
 """``snap, steepest, step, corner, drop, down``"""
-_Call: TypeAlias = tuple[Rows, Floats, WalkSettings, int, Ignored]
-"""Who walks, how far, by which rules, among what, and what does not count; checked."""
 
 _EIGHTH = [*(cosine_sine(11.25 * k) for k in (1, 2, 3)), (math.sqrt(0.5), math.sqrt(0.5))]
 _RING = np.array(
@@ -213,38 +211,33 @@ class Character:
         self, bodies: Any, dx: Any, dy: Any, rules: WalkRules, movers_block: bool, ignore: Any
     ) -> Movements:
         """See `World.walk_many`."""
-        known = rules_of(*rules)
-        rows, displacements = self._many.checked_displacements(bodies, dx, dy)
-        ignored, layers = self._state.store.ignored(ignore), ALL if movers_block else STATICS
-        with Rollback(self._state, rows):
-            return self._walk_rows((rows, displacements, known, layers, ignored))
-
-    def _walk_rows(self, call: _Call) -> Movements:
-        rows, ways, rules, layers, ignored = call
+        known, (rows, ways) = rules_of(*rules), self._many.checked_displacements(bodies, dx, dy)
         state, store, count = self._state, self._state.store, len(rows)
+        ignored, layers = store.ignored(ignore), ALL if movers_block else STATICS
         table, space = store.table.columns, (state.space.lengths, state.space.low, state.space.high)
         self._check_shapes(rows[table.kinds[rows] != BOX].tolist())
         blocking = store.marks, layers, (store.group, store.tag_sets.bits)
-        memory, write = _Memory(count), partial(kernel.regions_of, table, rows, ways, rules, space)
+        memory, write = _Memory(count), partial(kernel.regions_of, table, rows, ways, known, space)
 
         def run(around: Surroundings, begin: int, first: int) -> tuple[int, int]:
             those = slice(first, first + len(around.across))
             scene = Scene(table, rows[those], around, state.grid, _RING, store.static, store.one_way)
             before = store.places(rows[those][begin:])
-            end, done = memory.walk(state, scene, ways[those], begin, rules, blocking, first)
+            end, done = memory.walk(state, scene, ways[those], begin, known, blocking, first)
             walked = rows[those][begin:end]
             moved = (store.places(walked) != before[: len(walked)]).any(axis=1)
             if moved.any():
                 store.have_moved(walked[moved])
             return end, done
 
-        Regions(state, rows, layers | 1 << MOVING, ignored, {}, write).move(run)
-        hits = memory.log.hits[: memory.log.counts[0]]
-        crossed, slides = memory.log.crossed[: memory.log.counts[2]], np.zeros(count, np.int8)
-        found = Movements(store.places(rows), *state.contacts.report(rows, slides, hits, crossed))
-        found.floors, found.ladders = memory.ends.floors[:, :3], memory.ends.floors[:, 3:]
-        found.normals = memory.ends.tops
-        return found
+        with Rollback(state, rows):
+            Regions(state, rows, layers | 1 << MOVING, ignored, {}, write).move(run)
+            hits = memory.log.hits[: memory.log.counts[0]]
+            crossed, slides = memory.log.crossed[: memory.log.counts[2]], np.zeros(count, np.int8)
+            found = Movements(store.places(rows), *state.contacts.report(rows, slides, hits, crossed))
+            found.floors, found.ladders = memory.ends.floors[:, :3], memory.ends.floors[:, 3:]
+            found.normals = memory.ends.tops
+            return found
 
     def _check_shapes(self, rows: list[int]) -> None:
         """Raise ``ValueError`` where a shape can not walk."""

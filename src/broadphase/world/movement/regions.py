@@ -103,7 +103,7 @@ class Regions:
         """What is near the regions of some movers."""
         rows, regions = self._rows[those], self.boxes[those]
         near = self._state.broad_phase.near_regions(rows, regions, self._layers)
-        self.near = near = near.without(self._ignored) if self._ignored else near
+        self.near = near = near.at(~np.isin(near.rows, [*self._ignored])) if self._ignored else near
         near = near.without_pairs(rows, self._riders) if self._riders else near
         around: Surroundings = _new(Surroundings, (regions, self._across[those], *near))
         return around
@@ -141,10 +141,10 @@ class Regions:
         return around._replace(starts=starts + np.cumsum(more), others=np.insert(others, places, row))
 
 
-def _overlapped(regions: Floats, box: Bounds, lengths: tuple[float, float]) -> npt.NDArray[np.intp]:
+def _overlapped(regions: Floats, box: Bounds, lengths: Floats) -> npt.NDArray[np.intp]:
     """Which regions a box, or an image of it, overlaps."""
     overlaps = np.ones(len(regions), np.bool_)
-    for axis, length in enumerate(lengths):
+    for axis, length in enumerate(lengths.tolist()):
         low, high, begin, end = regions[:, axis], regions[:, axis + 2], box[axis], box[axis + 2]
         if length == math.inf:
             overlaps &= (low <= end) & (begin <= high)
