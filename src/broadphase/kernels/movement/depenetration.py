@@ -189,10 +189,11 @@ _FITS = 1e-12
 
 
 @inline
-def _deepest_image(shapes, row, place, hits, period, numbers, most):
+def _deepest_image(shapes, row, place, is_put, hits, period, numbers, most):
     """The deepest overlap of a body with one that it hit, up to ``most``: ``depth, normal``.
 
-    Across an edge it is another number whether the one is moved by a period or the other.
+    Across an edge it is another number whether the one is moved by a period or the other.  What is at its
+    own place does not count, unless the body ``is_put`` at another than it came to: the path was among it.
     """
     best = 0.0, 0.0, 0.0
     box = bounds_at(shapes, row, *place)
@@ -204,6 +205,8 @@ def _deepest_image(shapes, row, place, hits, period, numbers, most):
         least_x, most_x, least_y, most_y = turns_between(box, bounds_of(shapes, other), period)
         for across in range(least_x, most_x + 1):
             for down in range(least_y, most_y + 1):
+                if across == 0 and down == 0 and not is_put:
+                    continue
                 there = shifted(x, across, period[0]), shifted(y, down, period[1])
                 _, nx, ny, depth = contact_of_images(shapes, row, place, other, there, period, numbers)
                 if best[0] < depth <= most:
@@ -217,22 +220,27 @@ def _deepest_image(shapes, row, place, hits, period, numbers, most):
 
 @jit
 def free_place(shapes, row, x, y, hits, period, grid):
-    """The place of a stopped body, moved a little if rounding across an edge lets it overlap what stopped it.
+    """The place of a stopped body in the period, moved a little if rounding lets it overlap what stopped it.
 
-    ``hits`` are rows as `path.follow` writes them.
+    ``x, y`` is where its path ends; ``hits`` are rows as `path.follow` writes them.
     """
+    end = x, y
+    x, y = wrapped(x, period[0]), wrapped(y, period[1])
+    is_put = x != end[0] or y != end[1]
     numbers = some_rows(8, 1, np.float64)
     largest = max(period[0] if period[0] < math.inf else 0.0, period[1] if period[1] < math.inf else 0.0)
     least = next_up(largest) - largest
     for _ in range(_MOST_NUDGES):
-        depth, nx, ny = _deepest_image(shapes, row, (x, y), hits, period, numbers, TOLERANCE * largest)
+        depth, nx, ny = _deepest_image(
+            shapes, row, (x, y), is_put, hits, period, numbers, TOLERANCE * largest
+        )
         if depth == 0.0:
             break
         x, y = wrapped(x + nx * (depth + least), period[0]), wrapped(y + ny * (depth + least), period[1])
         least *= 2.0
     xs, ys, found = few(1, np.float64), few(1, np.float64), some_rows(1, 7, np.float64)
     nobody = few(0, np.int32)
-    for k in range(hits.shape[0]):
+    for k in range(hits.shape[0] if x != end[0] or y != end[1] else 0):
         far = next_up(largest) - largest
         while hits[k, 5] < 0.0 and far < _FITS * largest:
             xs[0], ys[0] = x, y

@@ -37,7 +37,6 @@ from broadphase.kernels.shapes.images import (
     is_plain,
     shifted,
     turns_between,
-    wrapped,
 )
 from broadphase.kernels.shapes.table import (
     BOX,
@@ -676,10 +675,8 @@ def move_many(shapes, around, tags, movers, start, grid, buffers, images, out, l
             others = buffers.open[:opened]
             passed = cross_in_turn(shapes, m, row, way, met, others, period, nothing, crossed, passed)
         if across:
-            xs[0], ys[0] = wrapped(xs[0], period[0]), wrapped(ys[0], period[1])
-            if before < stops:
-                met = buffers.hits[before:stops]
-                xs[0], ys[0] = free_place(shapes, row, xs[0], ys[0], met, period, grid)
+            met = buffers.hits[before:stops]
+            xs[0], ys[0] = free_place(shapes, row, xs[0], ys[0], met, period, grid)
         places[m, 0], places[m, 1] = xs[0], ys[0]
         if not (waits and bodies.static[row]):
             put(shapes.x, shapes.y, bodies, row, xs[0], ys[0])

@@ -51,7 +51,6 @@ from broadphase.kernels.movement.walk_obstacles import (
 )
 from broadphase.kernels.movement.walk_path import Trip, edges_at, trip_of
 from broadphase.kernels.movement.walk_step import go_along
-from broadphase.kernels.shapes.images import wrapped
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_of, shape_at
 from broadphase.kernels.tiles.grid import TileGrid, tile_of, without_tiles
 
@@ -422,7 +421,7 @@ def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buff
             table, walker, fixed, one_way = shapes_there, np.int64(count), frame.fixed, frame.one_way
         log.counts[1] = 0
         among = table, buffers.near[:count], one_way, grid, world.ring
-        state = _walk(m, walker, motion, among, fixed, region, put_by if across else 0.0, rules, memory)
+        state = _walk(m, walker, motion, among, fixed, region, put_by, rules, memory)
         if state != DONE:
             return m, state
         place = ends.places[m, 0], ends.places[m, 1]
@@ -435,6 +434,5 @@ def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buff
             if ends.floors[m, 0] >= 0:
                 ends.floors[m, 0] = frame.owners[ends.floors[m, 0]]
             met = log.hits[hits : log.counts[0]]
-            x, y = wrapped(place[0], period[0]), wrapped(place[1], period[1])
-            shapes.x[row], shapes.y[row] = free_place(shapes, row, x, y, met, period, grid)
+            shapes.x[row], shapes.y[row] = free_place(shapes, row, *place, met, period, grid)
     return world.rows.shape[0], DONE

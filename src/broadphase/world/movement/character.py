@@ -166,7 +166,7 @@ class Character:
             self._follow(row, dx, dy, rules, ignored)
             log, ends = self._memory.log, self._memory.ends
             to_x, to_y = ends.places[0].tolist()
-            if to_x != x or to_y != y:
+            if store.x.item(row) != x or store.y.item(row) != y:
                 store.have_moved(self._one[0])
             found, _, over = log.counts.tolist()
             hits = tuple(motion.hits_found(row, log.hits[:found], "slide", stops=True))

@@ -268,7 +268,7 @@ class Motion:
         if not moves:
             return movement
         if code != CROSS and hits:
-            self.keep_off(row, hits)
+            self.keep_off(row, x, y, hits)
         return movement._replace(x=self._store.x.item(row), y=self._store.y.item(row))
 
     def _sweep(
@@ -330,7 +330,7 @@ class Motion:
         movement, ignored_hits = path.ask(dx, dy, answer)
         if not body.alive:  # a response may have removed it
             return self._wrapped(movement)
-        store.put(row, movement.x, movement.y)
+        store.put(row, *(end := movement[:2]))
         for hit in movement.hits:
             if hit.response != "cross" and isinstance(hit.other, Body) and hit.other.alive:
                 self._contacts.note(row, hit.other.id, hit.normal, stopped=True)
@@ -342,7 +342,7 @@ class Motion:
             return movement
         movement = self._wrapped(movement)
         if movement.hits and not space.is_inner(path.searched):
-            self.keep_off(row, [hit for hit in movement.hits if hit.response != "cross"])
+            self.keep_off(row, *end, [hit for hit in movement.hits if hit.response != "cross"])
         return movement._replace(x=store.x.item(row), y=store.y.item(row))
 
     def move_through(self, row: int, dx: float, dy: float, ignored: Ignored) -> Movement:
@@ -432,12 +432,13 @@ class Motion:
             *self._space.place(movement.x, movement.y), tuple(hits), tuple(crossed), movement.reached
         )
 
-    def keep_off(self, row: int, hits: Sequence[Hit]) -> None:
-        """Move a body a little if rounding across the edge lets it overlap what stopped it."""
+    def keep_off(self, row: int, x: float, y: float, hits: Sequence[Hit]) -> None:
+        """Move a body, whose path ended there, a little if rounding lets it overlap what stopped it."""
         store = self._store
         known = [hit for hit in hits if not isinstance(hit.other, Body) or hit.other.alive]
-        start, met = (store.x.item(row), store.y.item(row)), as_rows(0, known)
-        place = free_place(store.table.columns, row, *start, met, self._space.lengths, self._state.grid)
+        place = free_place(
+            store.table.columns, row, x, y, as_rows(0, known), self._space.lengths, self._state.grid
+        )
         store.put(row, *place)
 
 
