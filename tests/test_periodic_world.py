@@ -281,3 +281,71 @@ def test_a_query_as_long_as_the_period_does_not_find_what_it_only_touches(period
         assert world.query_box(np.array([[*begin, *end]]))[:, 1].tolist() == want
         assert [body.id for body in world.query_shape(bp.Box(*begin, *length))] == want
     assert flush > 5
+
+
+def test_a_walk_that_ends_where_it_began_leaves_a_body_where_queries_find_it():
+    world = bp.World(period=(20, 20))
+    world.add(bp.Circle(10.000000000000004, 18, 2))
+    box = world.add(bp.Box(12, 18, 1, 2))
+    world.validate()
+    world.walk(box, -3, 0, down=(-1, 0))
+    world.validate()
+
+
+def test_what_was_searched_around_a_mover_does_not_decide_where_it_ends():
+    ends = []
+    for at_once in (True, False):
+        world = bp.World(period=(100, 100))
+        places = [20, 40, 60]
+        movers = [
+            world.add(bp.Box(59.50848651380202, 8.398159414410243, 6.740145324460064, 6.16859749764035)),
+            world.add(bp.Circle(69.42134414617803, 11.22116560400311, 2.508219298163728)),
+            *(world.add(bp.Circle(x, 60, 1)) for x in places),
+        ]
+        ways = [(-2.5969682476225557, 0), (-26.46134258024791, 0), (0, 0), (0, 0), (0, 0)]
+        if at_once:
+            ends.append(world.move_many(movers, ways, movers_block=True).places.tolist())
+        else:
+            ends.append([[*world.move(mover, *way)[:2]] for mover, way in zip(movers, ways, strict=True)])
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("far", [60, -60, 30, 130])
+@pytest.mark.parametrize("how", ["push", "move", "move_many", "step"])
+def test_a_lift_that_goes_far_carries_what_stands_on_it(how, far):
+    world = bp.World(period=(100, None))
+    lift, rider = world.add(bp.Box(0, 10, 20, 2), static=True), world.add(bp.Box(5, 6, 4, 4))
+    if far == 60:
+        world.add(bp.Box(80, 0, 4, 9), static=True)  # around the edge, and not on the way
+    lift.one_way = "top"
+    lift.velocity = far, 0
+    moves = {
+        "push": lambda: world.push(lift, far, 0),
+        "move": lambda: world.move(lift, far, 0),
+        "move_many": lambda: world.move_many([lift], far, 0),
+        "step": lambda: world.step(1.0),
+    }
+    moves[how]()
+    assert (lift.x, rider.x) == (far % 100, (far + 5) % 100)
+
+
+def test_a_lift_that_a_wall_stops_has_gone_so_far():
+    world = bp.World(period=(100, None))
+    lift, rider = world.add(bp.Box(0, 10, 20, 2)), world.add(bp.Box(5, 6, 4, 4))
+    world.add(bp.Box(30, 10, 4, 2), static=True)
+    lift.one_way = "top"
+    world.move(lift, 60, 0)
+    assert (lift.x, rider.x) == (10, 15)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("period", [None, (200, None), (110, None)])
+def test_what_is_far_ahead_of_a_push_is_pushed_as_far_as_in_a_plain_world(sign, period):
+    world = bp.World(period=period)
+    plow = world.add(bp.Box(-5, 0, 10, 4), static=True)
+    crates = [world.add(bp.Box(sign * x - 2, 0, 4, 4)) for x in (22, 72)]
+    world.push(plow, sign * 80, 0)
+    for body, x in zip((plow, *crates), (80, 87, 91), strict=True):
+        center = body.center[0] if period is None else (body.center[0] + 50) % period[0] - 50
+        wanted = sign * x if period is None else (sign * x + 50) % period[0] - 50
+        assert center == pytest.approx(wanted, abs=1e-12)

@@ -90,6 +90,22 @@ def room(**period):
     return world
 
 
+def test_the_order_of_bodies_does_not_decide_what_they_cross():
+    found = []
+    for order in ([0, 1, 2, 3], [3, 2, 1, 0]):
+        world = bp.World()
+        boxes = [3, 1, 3, 2], [1, 0, 2, 3], [1, 0, 4, 4], [6, 1, 2, 1]
+        bodies = [world.add(bp.Box(*box)) for box in boxes]
+        bodies[3].category = bodies[3].mask = 2
+        world.on(bp.ANY, bp.ANY)
+        world.update()
+        crossed = world.separate([bodies[k] for k in order], 1.0).crossed
+        assert (np.diff(crossed.movers) >= 0).all()
+        pairs = zip(np.array(order)[crossed.movers].tolist(), crossed.others.tolist(), strict=True)
+        found.append((world.positions.tolist(), sorted(pairs), world.update().began.ids.tolist()))
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("kind", ["box", "circle"])
 @pytest.mark.parametrize("count", [60, 400])
 def test_nobody_goes_through_walls_and_tiles(kind, count):

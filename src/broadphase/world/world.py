@@ -659,7 +659,7 @@ class World:
         if not store.any_one_way:
             return motion.move_row(row, dx, dy, response, ignored)
         return with_riders(
-            motion, [row], ignored, lambda ignored: motion.move_row(row, dx, dy, response, ignored)
+            motion, [row], (dx, dy), ignored, lambda ignored: motion.move_row(row, dx, dy, response, ignored)
         )
 
     def shape_cast(
@@ -743,7 +743,9 @@ class World:
         motion, store = self._motion, self._state.store
         row, ignored = store.row(body), store.ignored(ignore)
         self._dispatch.moves(body)
-        return with_riders(motion, [row], ignored, lambda ignored: motion.try_move(row, dx, dy, ignored))
+        return with_riders(
+            motion, [row], (dx, dy), ignored, lambda ignored: motion.try_move(row, dx, dy, ignored)
+        )
 
     def move_many(
         self,
@@ -771,7 +773,8 @@ class World:
             ``"slide"``, ``"touch"``, ``"cross"`` or ``"bounce"``.
         movers_block : bool
             Whether bodies that are not static block too, those that move in this call among them: each is
-            moved in turn, and the next sees it at its new place, as with a call of `move` for each.
+            moved in turn, and the next sees it at its new place, as with a call of `move` for each.  Only
+            what a one-way body carries is found for all when the call begins.
         ignore : Body or bodies
             What neither blocks nor is crossed, by any of them.
 

@@ -42,7 +42,7 @@ def move_as_one(motion: Motion, bodies: Any, dx: Any, dy: Any, response: Answer,
             parts = _Parts(motion, rows, {*ignored, *rows})
             return parts.cross(*way) if response == "cross" else parts.move(*way, response)
 
-    return with_riders(motion, rows, ignored, move)
+    return with_riders(motion, rows, way, ignored, move)
 
 
 class _Parts:

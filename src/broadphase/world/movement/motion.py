@@ -395,13 +395,14 @@ class Motion:
         depth = overlap_depth(store.table.columns, row, other, space.lengths)
         return bool(depth > _INSIDE * largest)
 
-    def bounds_from(self, row: int, other: int) -> Bounds:
-        """The bounds of the image of ``other`` that is nearest to ``row``."""
+    def bounds_from(self, row: int, other: int, way: tuple[float, float]) -> Bounds:
+        """The bounds of the image of ``other`` that is nearest to ``row`` were that moved so far."""
         bounds_of_row, bounds_of_other = self._store.bounds(row), self._store.bounds(other)
         if not self._space.periodic:
             return bounds_of_other
         bounds = np.array([bounds_of_row, bounds_of_other])
         middles = 0.5 * (bounds[:, :2] + bounds[:, 2:])
+        middles[0] += way
         left, top, right, bottom = (bounds[1] + np.tile(self._space.nearest_shift(*middles), 2)).tolist()
         return left, top, right, bottom
 

@@ -198,7 +198,8 @@ class _Call:
         movers, riders = self._rows.tolist(), self._riders.get(row, [])
         behind = self._ignored if self._store.static[row] else {*self._ignored, *movers}
         passed = movers if self._waits else ()
-        return carry(self._motion, row, riders, np.array(start), np.array(place), behind, passed)
+        way = self._displacements[number].tolist()
+        return carry(self._motion, row, riders, np.array(start), np.array(place), way, behind, passed)
 
     # ---- many, by a kernel, which halts after what carries others
 

@@ -103,17 +103,19 @@ def carry(
     riders: list[int],
     start: Floats,
     place: Floats,
+    way: _Vector,
     behind: Collection[int],
     parts: Collection[int] = (),
 ) -> bool:
-    """Move what stood on a jump-through body that has moved, and push what it met, as `push` does.
+    """Move what stood on a jump-through body that was moved on a way, and push what it met, as `push` does.
 
     What it met is landing on it: inside, it would fall through.  What is ``behind`` it does not meet; the
     parts that move with it, and movers that do not block, stop nothing that it carries.  Returns whether it
     has moved any.
     """
     store, behind = motion._store, {row, *behind}
-    dx, dy = (place - start + motion._space.nearest_shift(start, place)).tolist()
+    lengths = motion._space.lengths.tolist()
+    dx, dy = map(_gone, (place - start).tolist(), way, lengths)
     (x, y), goal = start.tolist(), (place[0].item(), place[1].item())
     moved = len(riders) > 0
     store.put(row, x, y)
@@ -126,10 +128,31 @@ def carry(
     return moved
 
 
+def _gone(apart: float, way: float, length: float) -> float:
+    """How far a body went on an axis whose place is so far ``apart`` from its start, or whole periods more.
+
+    No farther than the way on which it was moved, if that can be.
+    """
+    if length == math.inf:
+        return apart
+    gone = apart + round((way - apart) / length) * length
+    before = gone - math.copysign(length, way)
+    if abs(gone) > abs(way) and way != 0.0 and max(-before * math.copysign(1.0, way), 0.0) < abs(gone - way):
+        return before
+    return gone
+
+
 def with_riders(
-    motion: Motion, rows: list[int], ignored: Collection[int], move: Callable[[set[int]], _Moved]
+    motion: Motion,
+    rows: list[int],
+    way: _Vector,
+    ignored: Collection[int],
+    move: Callable[[set[int]], _Moved],
 ) -> _Moved:
-    """Let jump-through bodies among some carry what stands on them; ``move`` moves them, and ignores it."""
+    """Let jump-through bodies among some carry what stands on them.
+
+    ``move`` moves them that ``way``, and ignores it.
+    """
     store = motion._store
     lifts = [row for row in rows if store.one_way[row]] if store.any_one_way else []
     if not lifts:
@@ -139,7 +162,7 @@ def with_riders(
         moved = move({*ignored}.union(*riders.values()))
         for row, start in zip(lifts, starts, strict=True):
             place = np.array((store.x.item(row), store.y.item(row)))
-            carry(motion, row, riders.get(row, []), start, place, {*ignored, *rows}, rows)
+            carry(motion, row, riders.get(row, []), start, place, way, {*ignored, *rows}, rows)
     return moved
 
 
@@ -156,7 +179,8 @@ def _make_way(
     Those in front are moved first, to make room for those behind.
     """
     pushes: Counter[int] = Counter()
-    for other in _front_first(motion, row, [*ahead, *carried], displacement):
+    met = {**{other: -share for other, share in ahead.items()}, **dict.fromkeys(carried, -1.0)}
+    for other in _front_first(motion, row, met, displacement):
         if other in ahead:
             _push_aside(motion, other, _scaled(displacement, ahead[other]), behind, pushes)
         else:
@@ -217,9 +241,10 @@ def _push_aside(
         pushes[row] += 1
         behind.add(row)
         met = _in_the_way(motion, row, displacement, behind)
+        shares = {other: 1.0 - share for other, share in met.items()}
         ahead = [
             (other, _scaled(displacement, met[other]))
-            for other in _front_first(motion, row, [*met], displacement)
+            for other in _front_first(motion, row, shares, displacement)
         ]
         stack.append((row, displacement, ahead[::-1]))
 
@@ -236,16 +261,20 @@ def _push_aside(
             ahead.pop()
 
 
-def _front_first(motion: Motion, pusher: int, rows: list[int], displacement: _Vector) -> list[int]:
-    """The rows by how far ahead their bodies reach, then by id."""
+def _front_first(motion: Motion, pusher: int, met: dict[int, float], displacement: _Vector) -> list[int]:
+    """The rows by how far ahead their bodies reach, then by id.
+
+    The pusher met each at another share of its displacement, as seen from where it is: there it is nearest to
+    the image that counts.
+    """
 
     def behind(row: int) -> tuple[float, int]:
-        left, top, right, bottom = motion.bounds_from(pusher, row)
+        left, top, right, bottom = motion.bounds_from(pusher, row, _scaled(displacement, met[row]))
         if displacement[0]:
             return (-right if displacement[0] > 0.0 else left), row
         return (-bottom if displacement[1] > 0.0 else top), row
 
-    return sorted(rows, key=behind)
+    return sorted(met, key=behind)
 
 
 def _hits_on(motion: Motion, row: int, other: int, displacement: _Vector) -> list[tuple[float, _Vector]]:

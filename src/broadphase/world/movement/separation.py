@@ -12,7 +12,7 @@ from broadphase.kernels.movement.separation import push_apart
 from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import PairArray
 from broadphase.world.bodies import Rows
-from broadphase.world.hits import Movements
+from broadphase.world.hits import HitArrays, Movements
 from broadphase.world.movement.motion_many import ManyMotion
 from broadphase.world.space import moved_columns
 from broadphase.world.state import State
@@ -43,9 +43,16 @@ def separate(
     way[rows] = _pushes(state, rows, share, max_step)
     pushes = way[given]
     pushed = np.flatnonzero((pushes[:, 0] != 0.0) | (pushes[:, 1] != 0.0))
+    pushed = pushed[np.argsort(given[pushed])]  # what they cross on their way depends on who goes first
     moved = motion.move_many(given[pushed], pushes[pushed], None, "slide", False, ignore)
-    hits, crossed = (column._replace(movers=pushed[column.movers]) for column in moved[1:])
+    hits, crossed = (_in_turn(column._replace(movers=pushed[column.movers])) for column in moved[1:])
     return Movements(store.places(given), hits, crossed)
+
+
+def _in_turn(hits: HitArrays) -> HitArrays:
+    """Hits by mover."""
+    order = np.argsort(hits.movers, kind="stable")
+    return HitArrays(*(column[order] for column in hits))
 
 
 def _pushes(state: State, rows: Rows, share: float, max_step: Any) -> Floats:
