@@ -579,3 +579,17 @@ def test_a_walk_leads_up_to_a_round_corner_itself(period, flip, radius):
             before = jumper.y
             up.walk(jumper, 0, -40.0 * flip, down=(0, flip), steepest=89)
             assert jumper.y - before == pytest.approx(flip * (far - 30.0), abs=1e-10)
+
+
+@pytest.mark.parametrize("sideways", [True, False])
+def test_a_round_walker_that_is_pushed_out_beside_a_corner_stands_there(sideways):
+    world = World()
+    corner, center, fall = (16, 36), (15.97508491816531, 34.720059677169004), (10, 0)
+    if not sideways:
+        corner, center, fall = corner[::-1], center[::-1], fall[::-1]
+    box = world.add(Box(*corner, 5, 5), static=True)
+    ball = world.add(Circle(*center, 2.554516211895453))
+    walk = world.walk(ball, *fall, snap=2, step=3, down=(1, 0) if sideways else (0, 1))
+    assert walk.floor is box
+    assert math.dist((walk.x, walk.y), corner) == pytest.approx(2.554516211895453)
+    assert ball.position == (walk.x, walk.y)

@@ -35,12 +35,18 @@ from broadphase.methods.pair_order import as_pairs
 from broadphase.methods.periodic import with_across
 from broadphase.methods.task import Found, Task
 from broadphase.periods.ghosts import Wrapped, period_of, wrap_points, wrapped_boxes
-from broadphase.periods.images import Periodic, bounds_between, legs, nearest_of_images, unit_vectors, wrapped
+from broadphase.periods.images import (
+    WIDER,
+    Periodic,
+    bounds_between,
+    legs,
+    nearest_around,
+    unit_vectors,
+    wrapped,
+)
 from broadphase.runtime import thresholds
 from broadphase.runtime.memory import Scratch
 
-# Distances are rounded; an image farther away than this factor is certainly farther.
-_WIDER = 1.0 + 1e-6
 # Of a period: where a ray crosses an edge is rounded; a cast from one image too many does no harm.
 _SLACK = 1e-9
 # An origin farther away than so many periods is brought into the world.
@@ -116,7 +122,7 @@ class PeriodicSpace(PlainSpace):
         """Whether no image across an edge is within a distance of these bounds."""
         begin, end = self._around().inner
         try:
-            far = distance * _WIDER
+            far = distance * WIDER
             return all(map(lt, begin, [x - far for x in low])) and all(map(lt, [x + far for x in high], end))
         except (TypeError, OverflowError):  # no numbers, or none that a float can hold
             return False
@@ -225,28 +231,16 @@ class PeriodicSpace(PlainSpace):
     def nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Nearest:
         """The nearest to points where they are say how far their images may be."""
         places, worlds = self._wrapped(points, "point")
-        found = super().nearest_many(np.hstack((places, worlds)), k, rules)
-        around, tests, far = self._around(), self.last[1], found.distances[:, -1:] * _WIDER
-        low, high = np.split(around.band(places), 2, axis=1)
-        owners, turns = around.turns_near(
-            np.hstack((np.maximum(places - far, low), np.minimum(places + far, high)))
-        )
-        others = turns.any(axis=1)
-        owners, turns = owners[others], turns[others]
-        if not len(owners):
-            return found
-        more = super().nearest_many(
-            np.hstack((places[owners] - around.shift(turns), worlds[owners])), k, rules
-        )
-        first = np.diff(owners, prepend=-1) != 0
-        nearest_rows, owners = owners[first], np.cumsum(first) - 1
-        ids = np.concatenate((found.ids[nearest_rows], more.ids))
-        distances = np.concatenate((found.distances[nearest_rows], more.distances))
-        owners = np.append(np.arange(len(nearest_rows)), owners)
-        found.ids[nearest_rows], found.distances[nearest_rows] = nearest_of_images(
-            owners, ids, distances, len(nearest_rows)
-        )
-        self.last = ("nearest", tests + self.last[1], int((found.ids >= 0).sum()))
+        search, tests = super().nearest_many, 0
+
+        def find(rows: Any, there: Rows) -> tuple[IdArray, Any]:
+            nonlocal tests
+            found = search(np.hstack((there, worlds[rows])), k, rules)
+            tests += self.last[1]
+            return found.ids, found.distances
+
+        found = Nearest(*nearest_around(self._around(), places, find))
+        self.last = ("nearest", tests, int((found.ids >= 0).sum()))
         return found
 
     # ---- rays

@@ -1,7 +1,7 @@
 """Images: how far what lies in a world reaches, which images may lie in a region, and rays that go around."""
 
-from collections.abc import Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from broadphase.runtime.arrays import Floats
 
 Turns = npt.NDArray[np.int64]
 """``(k, dim)``: by how many periods an image is moved on each axis."""
+_Nearest: TypeAlias = tuple[npt.NDArray[np.int32], Floats]
 _Places = TypeVar("_Places", bound=np.floating[Any])
 
 _SLACK = 1e-12  # of the region: an image too many is sorted out by the exact test, one too few is missed
@@ -89,12 +90,40 @@ def all_turns(spans: Turns, count: int) -> tuple[npt.NDArray[np.int64], Turns]:
     return owners, turns
 
 
-def nearest_of_images(
+# Distances are rounded; an image farther away than this factor is certainly farther.
+WIDER = 1.0 + 1e-6
+
+
+def nearest_around(around: Periodic, places: Floats, find: Callable[[Any, Floats], _Nearest]) -> _Nearest:
+    """The nearest to points among bodies and their images: ids and distances, filled up with -1 and inf.
+
+    ``find(rows, places)`` finds the nearest of bodies where they are, for the points of these rows at other
+    places.  What is nearest to the points themselves says how far away images may be.
+    """
+    ids, distances = find(slice(None), places)
+    far = distances[:, -1:] * WIDER
+    low, high = np.split(around.band(places), 2, axis=1)
+    owners, turns = around.turns_near(
+        np.hstack((np.maximum(places - far, low), np.minimum(places + far, high)))
+    )
+    others = turns.any(axis=1)
+    owners, turns = owners[others], turns[others]
+    if not len(owners):
+        return ids, distances
+    more_ids, more_distances = find(owners, places[owners] - around.shift(turns))
+    first = np.diff(owners, prepend=-1) != 0
+    rows, owners = owners[first], np.append(np.arange(np.count_nonzero(first)), np.cumsum(first) - 1)
+    known = np.concatenate((ids[rows], more_ids)), np.concatenate((distances[rows], more_distances))
+    ids[rows], distances[rows] = _nearest_of_images(owners, *known, len(rows))
+    return ids, distances
+
+
+def _nearest_of_images(
     owners: npt.NDArray[np.integer[Any]], ids: npt.NDArray[np.int32], distances: Floats, count: int
-) -> tuple[npt.NDArray[np.int32], Floats]:
+) -> _Nearest:
     """The nearest of points, from those of their images: rows of ids, -1 and inf where there are fewer.
 
-    ``of`` is the point of each image, of ``count`` in all.
+    ``owners`` are the points of the images, of ``count`` in all.
     """
     most, held = ids.shape[1], ids >= 0
     which, neighbor_ids, apart = np.repeat(owners, np.count_nonzero(held, axis=1)), ids[held], distances[held]

@@ -26,7 +26,7 @@ from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bound_rows
 from broadphase.kernels.tiles.slopes import cast_rays
 from broadphase.kernels.tree import shapes as in_trees
-from broadphase.periods.images import along, bounds_between, legs, nearest_of_images, unit_vectors
+from broadphase.periods.images import along, bounds_between, legs, nearest_around, unit_vectors
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import (
     PAIRS,
@@ -633,10 +633,9 @@ class Queries:
 
     def _nearest_around(self, places: Floats, most: int, ignored: Rows, rules: Rules) -> tuple[Rows, Floats]:
         """`_nearest_many` in a periodic space, for points in it."""
-        owners, turns = self._space.turns_near(self._space.band(places))
-        ids, far = self._nearest_many(places[owners] - self._space.shift(turns), most, ignored[owners], rules)
-        rows, distances = nearest_of_images(owners, ids, far, len(places))
-        return rows, distances
+        return nearest_around(
+            self._space, places, lambda rows, there: self._nearest_many(there, most, ignored[rows], rules)
+        )
 
     def _nearest_many(self, places: Floats, most: int, ignored: Rows, rules: Rules) -> tuple[Rows, Floats]:
         """The same without images: ``(m, most)``, filled up with -1 and inf."""

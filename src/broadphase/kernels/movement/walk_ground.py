@@ -221,7 +221,8 @@ def lowered(obstacles, shapes, grid, x, y, trip):
             height = height_on(tangent, walker[0], walker[2], obstacles.tolerance[0])
             place = place_with_feet(height, trip)
         highest = min(highest, height)
-    return place_with_feet(highest, trip) if highest - walker[3] > touch_of(obstacles) else y
+    is_lower = touch_of(obstacles) < highest - walker[3] < math.inf  # inf: rounding says that it is on none
+    return place_with_feet(highest, trip) if is_lower else y
 
 
 @inline

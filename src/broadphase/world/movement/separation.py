@@ -52,7 +52,8 @@ def separate(
 def _in_turn(hits: HitArrays) -> HitArrays:
     """Hits by mover."""
     order = np.argsort(hits.movers, kind="stable")
-    return HitArrays(*(column[order] for column in hits))
+    columns: Any = (column[order] for column in hits)
+    return HitArrays(*columns)
 
 
 def _pushes(state: State, rows: Rows, share: float, max_step: Any) -> Floats:
