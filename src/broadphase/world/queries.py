@@ -26,6 +26,7 @@ from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bound_rows
 from broadphase.kernels.tiles.slopes import cast_rays
 from broadphase.kernels.tree import shapes as in_trees
+from broadphase.methods.pair_order import as_pairs, pair_keys
 from broadphase.periods.images import along, bounds_between, legs, nearest_around, unit_vectors
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import (
@@ -259,7 +260,7 @@ class Queries:
         bound_rows(shapes, _NO_NUMBERS, bounds)
         found = self._overlapping_many(bounds, shapes, rules)
         found[:, 0] //= sectors
-        rows: Rows = distinct(found, axis=0)
+        rows: Rows = as_pairs(distinct(pair_keys([found])))
         if arguments.flag(sight, "sight") and len(rows):
             free, seen = self.rules()._replace(ignored=rules.ignored), rows[:, 1].tolist()
             others = [self._store.bodies[row] for row in seen]
@@ -278,7 +279,7 @@ class Queries:
         rows = rows[: kernel.keep_overlapping_rows(rows, shapes, self._store.table.columns, rules)]
         if owners is not None:
             rows[:, 0] = owners[rows[:, 0]]
-            return distinct(rows, axis=0)
+            return as_pairs(distinct(pair_keys([rows])))
         return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
 
     # ---- rays
