@@ -1435,8 +1435,8 @@ class World:
         Parameters
         ----------
         box : Box, (float, float, float, float) or array_like, shape (m, 4)
-            Four numbers are ``min_x, min_y, max_x, max_y``; they may be infinite.  Of another shape the
-            bounds count; for the shape itself there is `query_shape`.
+            Four numbers are ``min_x, min_y, max_x, max_y``; they may be infinite.  Of another shape, or a
+            body, the bounds count, and the body is found too; `query_shape` is for the shape itself.
         tag, category, mask, ignore
             ``tag`` leaves the bodies that have it (or one of several), ``category`` those whose mask has one
             of its bits, ``mask`` those whose category has; both may be names, see `add`.  ``ignore``, a body
@@ -1593,7 +1593,10 @@ class World:
         ignore: BodyOrBodies = (),
         as_ids: bool = False,
     ) -> Any:
-        """The bodies that contain a point, or rows for points ``(m, 2)``; see `query_box`."""
+        """The bodies that contain a point, or rows for points ``(m, 2)``; see `query_box`.
+
+        A body stands for its centre, and is not found itself.
+        """
         return self._queries.point(point, self._queries.rules(tag, category, mask, ignore), as_ids)
 
     @overload
@@ -1620,7 +1623,8 @@ class World:
 
         Parameters
         ----------
-        center : (float, float) or array_like, shape (m, 2)
+        center : (float, float), Body or array_like, shape (m, 2)
+            A body stands for its centre, and is not found itself.
         r : float or array_like, shape (m,)
             Not negative; infinity is legal.
         tag, category, mask, ignore, as_ids
