@@ -47,6 +47,9 @@ def test_it_is_a_sequence():
     assert list(reversed(bodies)) == listed[::-1]
     with pytest.raises(IndexError):
         bodies[6]
+    for several in ([0, 2], np.array([True] * 6)):
+        with pytest.raises(TypeError, match=r"bodies\.ids\[\.\.\.\] are the ids"):
+            bodies[several]
     with pytest.raises(TypeError):
         hash(bodies)
     assert not world.bodies("b")

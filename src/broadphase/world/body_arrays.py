@@ -63,7 +63,11 @@ class Bodies(Sequence[Body]):
     def __getitem__(self, index: slice) -> "Bodies": ...
     def __getitem__(self, index: int | slice) -> "Body | Bodies":
         if not isinstance(index, slice):
-            return self._handles[index]
+            try:
+                return self._handles[index]
+            except TypeError:
+                fix = "of a mask or of several numbers, bodies.ids[...] are the ids, which all calls take"
+                raise TypeError(f"bodies[k] is one body, or a slice; got {index!r}; {fix}") from None
         selection = Bodies(self._world, self._store, self._ids[index], self._handles[index])
         selection._looked = self._looked
         return selection
