@@ -349,3 +349,29 @@ def test_what_is_far_ahead_of_a_push_is_pushed_as_far_as_in_a_plain_world(sign, 
         center = body.center[0] if period is None else (body.center[0] + 50) % period[0] - 50
         wanted = sign * x if period is None else (sign * x + 50) % period[0] - 50
         assert center == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.parametrize("x", [1.7e308, -1.79e308])
+def test_what_is_nearest_to_a_place_far_outside(x):
+    world = bp.World(period=(100, 100))
+    world.add_many([[x, 50, x + 1, 51] for x in range(0, 100, 10)])
+    near, inside = world.nearest((x, 50), 3), world.nearest((x % 100, 50), 3)
+    assert near.ids.tolist() == inside.ids.tolist()
+    assert near.distances == pytest.approx(inside.distances)
+
+
+@pytest.mark.parametrize("period", [(40, 40), (40, None), (60, 20)])
+def test_what_is_nearest_to_one_point_is_what_is_nearest_to_many(period):
+    rng = np.random.default_rng(3)
+    world, points = bp.World(period=period), rng.uniform(-50, 90, (60, 2))
+    for k, (x, y) in enumerate(rng.uniform(0, 20, (30, 2)).tolist()):
+        world.add(Box(x, y, 2, 1) if k % 2 else Circle(x, y, 1), tag="ab"[k % 3 > 0])
+    for k in (1, 4, 40):
+        for tag in (None, "a"):
+            many = world.nearest(points, k, tag=tag)
+            for point, ids, distances in zip(points.tolist(), many.ids, many.distances, strict=True):
+                for given in (tuple(point), point):
+                    one, held = world.nearest(given, k, tag=tag), ids >= 0
+                    assert one.ids.tolist() == ids[held].tolist()
+                    assert one.distances.tolist() == distances[held].tolist()
+                    assert [body.id for body in one.bodies] == one.ids.tolist()

@@ -27,7 +27,7 @@ from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bound_row
 from broadphase.kernels.tiles.slopes import cast_rays
 from broadphase.kernels.tree import shapes as in_trees
 from broadphase.methods.pair_order import as_pairs, pair_keys
-from broadphase.periods.images import along, bounds_between, legs, nearest_around, unit_vectors
+from broadphase.periods.images import WIDER, along, bounds_between, legs, nearest_around, unit_vectors
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import (
     PAIRS,
@@ -594,19 +594,24 @@ class Queries:
         """See `World.nearest`, for one point."""
         if type(point) is not tuple:
             point, rules = self._place(point, "point", rules)
-        store, is_periodic = self._store, self._space.periodic
+        store, space = self._store, self._space
         most: int = k
         if type(k) is not int or not 0 < k <= store.live:
             most = min(count(k, "k"), max(store.live, 1))
         bodies: list[Any] = []
         found: Any = None
-        if not is_periodic:
+        if not space.periodic or (is_plain(point, 2) and abs(point[0]) < _FARTHEST > abs(point[1])):
+            there = space.place(*point) if space.periodic else point
             known = most, store.table.columns, rules, store.bodies, bodies
-            found = _try_nearest(self._broad_phase.all_trees(), point, *known)
+            found = _try_nearest(self._broad_phase.all_trees(), there, *known)
+        if space.periodic and found is not None and found[2] >= 0:
+            (x, y), far = there, found[1][-1] * WIDER if len(found[1]) == most else math.inf
+            if not space.is_inner((x - far, y - far, x + far, y + far)):  # an image may be as near
+                found = None
         if found is None or found[2] < 0:
             (x, y), rules = self._place(point, "point", rules)
-            place = np.array([self._space.place(x, y) if is_periodic else (x, y)])
-            search = self._nearest_around if is_periodic else self._nearest_many
+            place = np.array([space.place(x, y)])
+            search = self._nearest_around if space.periodic else self._nearest_many
             rows, distances = search(place, most, np.full((1, 1), -1, np.int32), rules)
             found = rows[rows >= 0], distances[rows >= 0]
             bodies = [store.bodies[row] for row in found[0].tolist()]

@@ -21,12 +21,12 @@ def wrapped(place, length):
     if 0.0 <= place < length or length == math.inf:
         return place
     rest, part = abs(place), length
-    while part <= rest:
+    while part <= 0.5 * rest:
         part *= 2.0
-    while part > length:
-        part *= 0.5
+    while part >= length:
         if rest >= part:
             rest -= part
+        part *= 0.5
     if place < 0.0 and rest > 0.0:
         rest = length - rest
     return rest if rest < length else 0.0
