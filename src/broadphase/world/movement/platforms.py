@@ -115,7 +115,7 @@ def carry(
     """
     store, behind = motion._store, {row, *behind}
     lengths = motion._space.lengths.tolist()
-    dx, dy = map(_gone, (place - start).tolist(), way, lengths)
+    dx, dy = map(_gone, (place - start).tolist(), map(float, way), lengths)
     (x, y), goal = start.tolist(), (place[0].item(), place[1].item())
     moved = len(riders) > 0
     store.put(row, x, y)
