@@ -477,8 +477,8 @@ def test_arrays_of_jax_go_in_and_come_out():
     assert (np.asarray(found) == bp.pairs(BOXES)).all()
 
 
-@pytest.mark.usefixtures("wp")
-def test_the_examples():
+def test_the_examples(wp, monkeypatch):
+    monkeypatch.setattr(wp.config, "log_level", wp.LOG_WARNING)  # else it says what it loads, if no test has
     failed, tried = doctest.testmod(importlib.import_module("broadphase.gpu.tasks"))
     assert (failed, tried > 0) == (0, True)
 
