@@ -90,9 +90,11 @@ def test_many_movers_hit_the_same_with_any_buffer_size(room, response, movers_bl
 
 
 @smaller_set
+@pytest.mark.parametrize("few", [0, motion_many._FEW])
 @pytest.mark.parametrize("movers_block", [False, True])
-def test_one_mover_crosses_more_than_the_buffer_holds(movers_block):
+def test_one_mover_crosses_more_than_the_buffer_holds(movers_block, few, monkeypatch):
     """And the others, before and after it, hit what they hit without it."""
+    monkeypatch.setattr(motion_many, "_FEW", few)
     world = bp.World()
     walls = world.add_many([bp.Box(10 + 2 * k, 0, 1, 10) for k in range(200)], static=True)
     movers = world.add_many([bp.Box(0, y, 1, 1) for y in (20, 4, 30)])

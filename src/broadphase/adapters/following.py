@@ -145,7 +145,7 @@ class Following(ABC, Generic[K]):
 
     def _refuse_known(self, sprite: Any) -> None:
         if type(sprite).__hash__ is None:
-            raise TypeError(f"{sprite!r} is no sprite; World.add takes a shape alone")
+            raise TypeError(f"{sprite!r} is no sprite; World.add(shape) adds a body without one")
         if sprite in self:
             raise ValueError(f"{sprite!r} has a body already")
 
@@ -272,7 +272,7 @@ def as_leader(leader: Leader) -> Leader:
 
 
 def check_options(options: Mapping[str, Any]) -> None:
-    """Raise where `World.add` refuses what the bodies of a group are to be added with: none may be there yet.
+    """Raise if `World.add` refuses these options, also for a group that has no sprites yet.
 
     Examples
     --------

@@ -66,8 +66,8 @@ class Bodies(Sequence[Body]):
             try:
                 return self._handles[index]
             except TypeError:
-                fix = "of a mask or of several numbers, bodies.ids[...] are the ids, which all calls take"
-                raise TypeError(f"bodies[k] is one body, or a slice; got {index!r}; {fix}") from None
+                fix = "for a mask or a list, bodies.ids[...] are the ids, which every call takes"
+                raise TypeError(f"bodies take an index or a slice; got {index!r}; {fix}") from None
         selection = Bodies(self._world, self._store, self._ids[index], self._handles[index])
         selection._looked = self._looked
         return selection

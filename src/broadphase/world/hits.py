@@ -165,6 +165,14 @@ def as_rows(mover: int, hits: Sequence[Hit]) -> Floats:
     return np.array(rows, np.float64).reshape(-1, 9)
 
 
+def hit_arrays(hits: Floats) -> HitArrays:
+    """Such rows as named arrays."""
+    if not len(hits):
+        return NO_HITS
+    names = hits[:, 5:].astype(np.int64)
+    return HitArrays(names[:, 3], names[:, 0], names[:, 1:3], hits[:, 0], hits[:, 1:3], hits[:, 3:5])
+
+
 _NO_ROWS, _NO_NUMBERS = np.empty(0, np.int64), np.empty((0, 2))
 NO_HITS = HitArrays(_NO_ROWS, _NO_ROWS, np.empty((0, 2), np.int64), np.empty(0), _NO_NUMBERS, _NO_NUMBERS)
 

@@ -600,7 +600,7 @@ class Queries:
             most = min(count(k, "k"), max(store.live, 1))
         bodies: list[Any] = []
         found: Any = None
-        if not space.periodic or (is_plain(point, 2) and abs(point[0]) < _FARTHEST > abs(point[1])):
+        if not space.periodic or (is_plain(point, 2) and all(abs(x) < _FARTHEST for x in point)):
             there = space.place(*point) if space.periodic else point
             known = most, store.table.columns, rules, store.bodies, bodies
             found = _try_nearest(self._broad_phase.all_trees(), there, *known)

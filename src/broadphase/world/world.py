@@ -1415,8 +1415,8 @@ class World:
         self, box: Shape | Body | OneBox | RowsLike, *, as_ids: bool = ..., **which: Unpack[_Which]
     ) -> Rows: ...
     @with_hints(
-        "a box is one argument, (min_x, min_y, max_x, max_y) or Box(x, y, width, height), "
-        "and tag= or ignore= have names"
+        "a box is one argument, (min_x, min_y, max_x, max_y) or Box(x, y, width, height); "
+        "tag=, ignore= and the like are keywords"
     )
     def query_box(
         self,
@@ -1582,7 +1582,7 @@ class World:
     def query_point(
         self, point: Place | Body | RowsLike, *, as_ids: bool = ..., **which: Unpack[_Which]
     ) -> Rows: ...
-    @with_hints("a point is one argument, (x, y), and tag= or ignore= have names")
+    @with_hints("a point is one argument, (x, y); tag=, ignore= and the like are keywords")
     def query_point(
         self,
         point: Any,
@@ -1607,7 +1607,7 @@ class World:
     def query_radius(
         self, center: Place | Body | RowsLike, r: Any, *, as_ids: bool = ..., **which: Unpack[_Which]
     ) -> Rows: ...
-    @with_hints("a center is one argument, (x, y), and tag= or ignore= have names")
+    @with_hints("a center is one argument, (x, y); tag=, ignore= and the like are keywords")
     def query_radius(
         self,
         center: Any,

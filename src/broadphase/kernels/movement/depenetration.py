@@ -192,8 +192,8 @@ _FITS = 1e-12
 def _deepest_image(shapes, row, place, is_put, hits, period, numbers, most):
     """The deepest overlap of a body with one that it hit, up to ``most``: ``depth, normal``.
 
-    Across an edge it is another number whether the one is moved by a period or the other.  What is at its
-    own place does not count, unless the body ``is_put`` at another than it came to: the path was among it.
+    Across an edge it is another number whether the one is moved by a period or the other.  Bodies at
+    their own places count only if this one ``is_put`` elsewhere than its path ended: the path keeps off them.
     """
     best = 0.0, 0.0, 0.0
     box = bounds_at(shapes, row, *place)

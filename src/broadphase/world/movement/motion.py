@@ -23,7 +23,7 @@ from broadphase.kernels.shapes.images import overlap_depth
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_shape, as_two
-from broadphase.world.bodies import ALL, Body, Ignored, Rows
+from broadphase.world.bodies import ALL, MOVING, Body, Ignored, Rows
 from broadphase.world.broad_phase import closed
 from broadphase.world.hits import (
     RESPONSES,
@@ -106,7 +106,7 @@ class Motion:
         bounds = self._store.bounds(row)
 
         def met(x: float, y: float) -> Sequence[Hit]:
-            return self._move_fast(row, x, y, "touch", ignored, kernel.ONLY_TEST).hits
+            return self._move_fast(row, x, y, "touch", ignored, kernel.ONLY_TEST, ALL).hits
 
         def far() -> float:
             neighbors = self._broad_phase.gathered(bounds)
@@ -211,13 +211,17 @@ class Motion:
         response: Response,
         ignored: Ignored = (),
         when: int = kernel.ALWAYS,
+        layers: int = ALL,
     ) -> Movement:
-        """Move a body as far as it can, and note what it crosses: all of it or, interrupted, nothing."""
+        """Move a body as far as it can, and note what it crosses: all of it or, interrupted, nothing.
+
+        Bodies in other ``layers`` do not block.
+        """
         start = self.start_of(row)
         try:
             if callable(response):
                 return self._move_asking(row, finite(dx, "dx"), finite(dy, "dy"), response, ignored)
-            return self._move_fast(row, dx, dy, response, ignored, when)
+            return self._move_fast(row, dx, dy, response, ignored, when, layers)
         except BaseException:
             self.put_back(start)
             raise
@@ -236,7 +240,7 @@ class Motion:
         self._contacts.forget(noted)
 
     def _move_fast(
-        self, row: int, dx: float, dy: float, response: Answer, ignored: Ignored, when: int
+        self, row: int, dx: float, dy: float, response: Answer, ignored: Ignored, when: int, layers: int
     ) -> Movement:
         """The movement in one call of a kernel, mostly."""
         code = RESPONSES.get(response)
@@ -244,7 +248,7 @@ class Motion:
             code = code_of(response)  # says what is wrong
         if type(dx) is not float or type(dy) is not float:
             dx, dy = finite(dx, "dx"), finite(dy, "dy")
-        swept, across = self._sweep(row, dx, dy, code, ignored, when)
+        swept, across = self._sweep(row, dx, dy, code, ignored, when, layers)
         _, found, crossed, x, y, reached = swept
         if not (found or crossed or across):
             return _new(Movement, (x, y, (), (), reached))
@@ -257,6 +261,8 @@ class Motion:
         passed: Sequence[Hit] = ()
         if crossed:
             passed = hits_of(self._store.bodies, written[found : found + crossed], "cross")
+            if layers != ALL:
+                passed = [hit for hit in passed if self._crosses(row, hit.other.id)]
         if code == CROSS and moves:
             passed = [*(hit for hit in hits if isinstance(hit.other, Body)), *passed]
         over = note_crossings(self._state, row, passed) if passed else ()
@@ -271,8 +277,15 @@ class Motion:
             self.keep_off(row, x, y, hits)
         return movement._replace(x=self._store.x.item(row), y=self._store.y.item(row))
 
+    def _crosses(self, row: int, other: int) -> bool:
+        """Whether it is of interest that a body crosses another that does not block it."""
+        store = self._store
+        if store.sensor.item(row) or store.sensor.item(other):
+            return True
+        return store.layer.item(other) == MOVING and self._contacts.concerns(row, other)
+
     def _sweep(
-        self, row: int, dx: float, dy: float, code: int, ignored: Ignored, when: int
+        self, row: int, dx: float, dy: float, code: int, ignored: Ignored, when: int, layers: int
     ) -> tuple[Any, bool]:
         """What `kernel.move_body` returns, and whether images took part; the hits are in `buffers`."""
         store, space, broad_phase, grid = self._store, self._space, self._broad_phase, self._state.grid
@@ -292,7 +305,7 @@ class Motion:
                 rows = broad_phase.buffers.near
                 kept = [other for other in rows[:count].tolist() if other not in ignored]
                 count, rows[: len(kept)] = len(kept), kept
-            around, way = (store.marks, store.one_way, ALL), (row, dx, dy, code, when)
+            around, way = (store.marks, store.one_way, layers), (row, dx, dy, code, when)
             memory = broad_phase.buffers, grid, searched
             if across:
                 others, images = broad_phase.buffers.near[:count].copy(), (broad_phase.frame, space.lengths)

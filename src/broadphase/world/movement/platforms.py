@@ -129,17 +129,18 @@ def carry(
 
 
 def _gone(apart: float, way: float, length: float) -> float:
-    """How far a body went on an axis whose place is so far ``apart`` from its start, or whole periods more.
+    """How far a body moved on an axis, where its new place is ``apart`` from the old one, plus whole periods.
 
-    No farther than the way on which it was moved, if that can be.
+    Of the distances that fit, that which is on the ``way`` to its goal, or nearest to it.
     """
     if length == math.inf:
         return apart
+
+    def beyond(gone: float) -> float:
+        return max(gone - max(way, 0.0), min(way, 0.0) - gone, 0.0)
+
     gone = apart + round((way - apart) / length) * length
-    before = gone - math.copysign(length, way)
-    if abs(gone) > abs(way) and way != 0.0 and max(-before * math.copysign(1.0, way), 0.0) < abs(gone - way):
-        return before
-    return gone
+    return min(gone, gone - math.copysign(length, way), key=beyond)
 
 
 def with_riders(
